@@ -1,0 +1,3 @@
+//! The terminal of snodo.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! MCP over Streamable HTTP: POST, GET, DELETE, server-sent events, sessions, TLS.

@@ -1,0 +1,1 @@
+//! Scripted MCP servers and transcripts, for tests of clients and transports.

@@ -1,0 +1,1 @@
+//! The seam between an MCP client and what carries its messages: one trait, one required method.

@@ -1,0 +1,1 @@
+//! The words of the Model Context Protocol: messages, nouns, errors, envelopes. No runtime.

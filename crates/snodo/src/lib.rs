@@ -1,0 +1,1 @@
+//! An MCP client: one API over every version of the protocol and every transport.
