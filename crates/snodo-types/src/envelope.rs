@@ -1,0 +1,144 @@
+//! A message on its way out, and what its transport has to know about it.
+
+use std::sync::Arc;
+
+use crate::Routing;
+
+/// One outgoing message with everything its transport needs; it never reads the inside.
+///
+/// ```
+/// use snodo_types::Envelope;
+///
+/// let envelope = Envelope::request(1, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned());
+/// assert_eq!(envelope.id, Some(1));
+/// assert!(Envelope::notification("{}".to_owned()).id.is_none());
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Envelope {
+    /// The text: one JSON-RPC message without a newline in it.
+    pub message: String,
+    /// The id of the request; `None` for a notification or a reply, which nothing answers.
+    pub id: Option<u64>,
+    /// What travels outside the message.
+    pub routing: Routing,
+    /// How to tell the peer that nobody waits any more; `None` where it is not told.
+    pub abandon: Option<Arc<Abandon>>,
+    /// Whether the response may open a session (`initialize`); only then a transport looks for one.
+    pub opens_session: bool,
+    /// Whether a broken response stream may be taken up again (initialize era).
+    pub resumable: bool,
+    /// Whether the request listens: it stays open, and the peer may end it with `cancelled`.
+    pub listen: bool,
+    /// What may wait for the reader of the exchange.
+    pub inbox: InboxLimits,
+}
+
+impl Envelope {
+    /// An envelope for a request.
+    #[must_use]
+    pub fn request(id: u64, message: String) -> Self {
+        Self { id: Some(id), ..Self::notification(message) }
+    }
+
+    /// An envelope for a notification or a reply.
+    #[must_use]
+    pub fn notification(message: String) -> Self {
+        Self {
+            message,
+            id: None,
+            routing: Routing::new(),
+            abandon: None,
+            opens_session: false,
+            resumable: false,
+            listen: false,
+            inbox: InboxLimits::default(),
+        }
+    }
+}
+
+/// The notice that a request was given up: its text before and after the id.
+///
+/// There is one for each connection; a transport writes it when an unfinished exchange is dropped.
+///
+/// ```
+/// use snodo_types::{Abandon, Routing};
+///
+/// let abandon = Abandon::new(r#"{"jsonrpc":"2.0","method":"x","params":{"requestId":"#, "}}", Routing::new());
+/// assert_eq!(abandon.message(7), r#"{"jsonrpc":"2.0","method":"x","params":{"requestId":7}}"#);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Abandon {
+    before: String,
+    after: String,
+    routing: Routing,
+}
+
+impl Abandon {
+    /// Takes the text before the id, the text after it, and what travels outside.
+    #[must_use]
+    pub fn new(before: impl Into<String>, after: impl Into<String>, routing: Routing) -> Self {
+        Self { before: before.into(), after: after.into(), routing }
+    }
+
+    /// The notice for one request.
+    #[must_use]
+    pub fn message(&self, id: u64) -> String {
+        format!("{}{id}{}", self.before, self.after)
+    }
+
+    /// What travels outside the notice.
+    #[must_use]
+    pub fn routing(&self) -> &Routing {
+        &self.routing
+    }
+}
+
+/// What may wait for a reader that is slower than the peer, and what happens past it.
+///
+/// The response and the end of an exchange are never dropped.
+///
+/// ```
+/// use snodo_types::{InboxLimits, Overflow};
+///
+/// let limits = InboxLimits::default();
+/// assert_eq!((limits.capacity, limits.overflow), (256, Overflow::DropOldest));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InboxLimits {
+    /// The most messages that wait; 256 unless set, at least 1.
+    pub capacity: usize,
+    /// The most bytes that wait; 16 MiB unless set. One message alone may be larger.
+    pub bytes: usize,
+    /// Which message gives way.
+    pub overflow: Overflow,
+    /// Whether the first message (an acknowledgement) is kept whatever comes.
+    pub keep_first: bool,
+}
+
+impl Default for InboxLimits {
+    fn default() -> Self {
+        Self {
+            capacity: 256,
+            bytes: 16 * 1024 * 1024,
+            overflow: Overflow::DropOldest,
+            keep_first: false,
+        }
+    }
+}
+
+/// Which message gives way when an inbox is full. Each one lost is counted and told.
+///
+/// ```
+/// assert_eq!(snodo_types::Overflow::default(), snodo_types::Overflow::DropOldest);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// The one that came just now.
+    DropNewest,
+    /// The one that waits longest.
+    #[default]
+    DropOldest,
+}

@@ -1,0 +1,460 @@
+//! One message: its text, its head read once, and whom it concerns.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::peek::answered_id;
+use super::{ErrorObject, RequestId};
+
+/// A JSON-RPC message from a peer.
+///
+/// The text is kept as it came; only the members of the outermost object were looked at. What
+/// stands in `params`, `result` or `error` stays text until it is read, at any depth.
+///
+/// ```
+/// use snodo_types::{Body, Concern, Message};
+///
+/// let message = Message::parse(r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}"#)?;
+/// let Body::Result { result, .. } = message.body() else { panic!("a result") };
+/// assert_eq!(result, r#"{"tools":[]}"#);
+/// assert_eq!(message.concerns(), Concern::Answer(3));
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
+#[derive(Clone)]
+pub struct Message {
+    text: String,
+    form: Form,
+    outside: Option<Box<Outside>>,
+}
+
+/// What a message is; see [`Message::body`].
+///
+/// Closed on purpose: JSON-RPC knows these four.
+///
+/// ```
+/// use snodo_types::{Body, Message};
+///
+/// let message = Message::parse(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+/// assert!(matches!(message.body(), Body::Notification { method: "notifications/initialized", params: None }));
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC 2.0 has exactly these four")]
+pub enum Body<'a> {
+    /// The peer could not do what was asked. Some answers to unreadable requests have no id.
+    Error {
+        /// The request that failed.
+        id: Option<&'a RequestId>,
+        /// The text of the error object.
+        error: &'a str,
+    },
+    /// The peer tells something and wants no answer.
+    Notification {
+        /// What it is about.
+        method: &'a str,
+        /// The text of the parameters object.
+        params: Option<&'a str>,
+    },
+    /// The peer asks for something.
+    Request {
+        /// The peer's id: its numbers are not ours.
+        id: &'a RequestId,
+        /// What is asked.
+        method: &'a str,
+        /// The text of the parameters object.
+        params: Option<&'a str>,
+    },
+    /// The answer to a request.
+    Result {
+        /// The request that is answered.
+        id: &'a RequestId,
+        /// The text of the result object.
+        result: &'a str,
+    },
+}
+
+/// Whom a message concerns, in the numbers of the client's own requests.
+///
+/// A transport that shares one pipe between many requests routes by it.
+///
+/// ```
+/// use snodo_types::{Concern, Message};
+///
+/// let text = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":4,"progress":1}}"#;
+/// assert_eq!(Message::parse(text)?.concerns(), Concern::Part(4));
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a transport has to route every case")]
+pub enum Concern {
+    /// The response to this request.
+    Answer(u64),
+    /// The peer gave this request up (`notifications/cancelled`). Only a listening request may be
+    /// ended so; in the initialize era the number is one of the peer's own.
+    Ends(u64),
+    /// No request of ours: a request of the peer's, or news for whoever attends the connection.
+    Nobody,
+    /// Something on the way to the response: progress, or an event of a subscription.
+    Part(u64),
+}
+
+/// What stood outside a message: facts that a transport knows and the text does not.
+///
+/// ```
+/// use snodo_types::{Message, Outside};
+///
+/// let message = Message::parse(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"busy"}}"#)?
+///     .with_outside(Outside { status: Some(503), ..Outside::default() });
+/// assert_eq!(message.outside().and_then(|outside| outside.status), Some(503));
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "built by transports of other crates with `..Default`"
+)]
+pub struct Outside {
+    /// The HTTP status, where it was not a plain 200.
+    pub status: Option<u16>,
+    /// How long the peer wants to be left alone (`Retry-After`).
+    pub retry_after: Option<Duration>,
+    /// The session this response opened. Given for envelopes that may open one, and only then.
+    pub session: Option<SessionId>,
+}
+
+/// The id of a session that a server issued. It may act as a credential: `Debug` hides it.
+///
+/// ```
+/// let id = snodo_types::SessionId::new("6f1c").expect("visible ASCII");
+/// assert_eq!(id.as_str(), "6f1c");
+/// assert_eq!(format!("{id:?}"), "SessionId(…)");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionId(Box<str>);
+
+impl SessionId {
+    /// Takes an id of visible ASCII characters (2025-11-25, transports, "Session Management");
+    /// `None` for an empty or any other text, and for one longer than 4 KiB.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let fits = !text.is_empty() && text.len() <= 4096;
+        (fits && text.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self(text.into()))
+    }
+
+    /// The id as it goes on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(…)")
+    }
+}
+
+/// A text that is no JSON-RPC message.
+///
+/// ```
+/// use snodo_types::{Message, RequestId};
+///
+/// let malformed = Message::parse(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#).expect_err("both");
+/// assert_eq!(malformed.id(), Some(&RequestId::Number(1)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a JSON-RPC message: {reason}")]
+pub struct MalformedMessage {
+    reason: String,
+    id: Option<RequestId>,
+}
+
+impl MalformedMessage {
+    /// The request that the text answers, where it is a response and the id could be read.
+    #[must_use]
+    pub fn id(&self) -> Option<&RequestId> {
+        self.id.as_ref()
+    }
+
+    /// What is wrong with the text.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+impl Message {
+    /// Reads the head of one message.
+    ///
+    /// # Errors
+    ///
+    /// The text is not one JSON object, lacks `"jsonrpc":"2.0"`, names a top-level member twice,
+    /// or is neither a request, a notification nor a response with exactly one of an object
+    /// `result` and an object `error`.
+    pub fn parse(text: impl Into<String>) -> Result<Self, MalformedMessage> {
+        let text = text.into();
+        match Head::read(&text).and_then(|head| head.form(&text)) {
+            Ok(form) => Ok(Self { text, form, outside: None }),
+            Err(reason) => Err(MalformedMessage { reason, id: answered_id(text.as_bytes()) }),
+        }
+    }
+
+    /// A result, written as a message.
+    #[must_use]
+    pub fn result(id: &RequestId, result: &str) -> Self {
+        let id_text = serde_json::to_string(id).expect("an id is JSON");
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id_text},"result":{result}}}"#);
+        let end = text.len() - 1;
+        let form = Form::Result { id: id.clone(), result: end - result.len()..end };
+        Self { text, form, outside: None }
+    }
+
+    /// An error, written as a message.
+    #[must_use]
+    pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> Self {
+        let id_text = serde_json::to_string(&id).expect("an id is JSON");
+        let error_text = serde_json::to_string(error).expect("an error object is JSON");
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id_text},"error":{error_text}}}"#);
+        let end = text.len() - 1;
+        let form = Form::Error { id: id.cloned(), error: end - error_text.len()..end };
+        Self { text, form, outside: None }
+    }
+
+    /// Adds what stood outside the text.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Outside) -> Self {
+        self.outside = (outside != Outside::default()).then(|| Box::new(outside));
+        self
+    }
+
+    /// What stood outside the text, if it was anything worth telling.
+    #[must_use]
+    pub fn outside(&self) -> Option<&Outside> {
+        self.outside.as_deref()
+    }
+
+    /// The whole text, as it came.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The message taken apart.
+    #[must_use]
+    pub fn body(&self) -> Body<'_> {
+        let at = |range: &Range<usize>| &self.text[range.clone()];
+        match &self.form {
+            Form::Error { id, error } => Body::Error { id: id.as_ref(), error: at(error) },
+            Form::Notification { method, params } => Body::Notification {
+                method: method.read(&self.text),
+                params: params.as_ref().map(at),
+            },
+            Form::Request { id, method, params } => Body::Request {
+                id,
+                method: method.read(&self.text),
+                params: params.as_ref().map(at),
+            },
+            Form::Result { id, result } => Body::Result { id, result: at(result) },
+        }
+    }
+
+    /// The id of the request or of what is answered; notifications have none.
+    #[must_use]
+    pub fn id(&self) -> Option<&RequestId> {
+        match &self.form {
+            Form::Error { id, .. } => id.as_ref(),
+            Form::Notification { .. } => None,
+            Form::Request { id, .. } | Form::Result { id, .. } => Some(id),
+        }
+    }
+
+    /// Whom the message concerns.
+    #[must_use]
+    pub fn concerns(&self) -> Concern {
+        match self.body() {
+            Body::Error { id: Some(id), .. } | Body::Result { id, .. } => {
+                id.as_ours().map_or(Concern::Nobody, Concern::Answer)
+            }
+            Body::Error { id: None, .. } | Body::Request { .. } => Concern::Nobody,
+            Body::Notification { params: None, .. } => Concern::Nobody,
+            Body::Notification { method, params: Some(params) } => concern_of(method, params),
+        }
+    }
+}
+
+impl fmt::Debug for Message {
+    /// Shows the head; what peers say may be private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, method) = match self.body() {
+            Body::Error { .. } => ("Error", None),
+            Body::Notification { method, .. } => ("Notification", Some(method)),
+            Body::Request { method, .. } => ("Request", Some(method)),
+            Body::Result { .. } => ("Result", None),
+        };
+        let mut shown = f.debug_struct(name);
+        if let Some(id) = self.id() {
+            shown.field("id", &format_args!("{id}"));
+        }
+        if let Some(method) = method {
+            shown.field("method", &method);
+        }
+        shown.field("bytes", &self.text.len()).finish()
+    }
+}
+
+impl TryFrom<String> for Message {
+    type Error = MalformedMessage;
+
+    fn try_from(text: String) -> Result<Self, MalformedMessage> {
+        Self::parse(text)
+    }
+}
+
+/// Where things stand in the text.
+#[derive(Clone)]
+enum Form {
+    Error { id: Option<RequestId>, error: Range<usize> },
+    Notification { method: Name, params: Option<Range<usize>> },
+    Request { id: RequestId, method: Name, params: Option<Range<usize>> },
+    Result { id: RequestId, result: Range<usize> },
+}
+
+/// A method name: nearly always a piece of the text, rarely one that had to be unescaped.
+#[derive(Clone)]
+enum Name {
+    At(Range<usize>),
+    Unescaped(Box<str>),
+}
+
+impl Name {
+    fn read<'a>(&'a self, text: &'a str) -> &'a str {
+        match self {
+            Self::At(range) => &text[range.clone()],
+            Self::Unescaped(name) => name,
+        }
+    }
+}
+
+/// The members of the outermost object. Serde refuses one that comes twice, and skips what is not
+/// named here without building it, however deep it is nested.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'a> Head<'a> {
+    fn read(text: &'a str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    fn form(self, text: &str) -> Result<Form, String> {
+        let found = |reason: &str| Err(reason.to_owned());
+        if self.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+            return found("`jsonrpc` is not \"2.0\"");
+        }
+        let id = match self.id {
+            None => None,
+            Some(raw) => {
+                Some(RequestId::read(raw.get()).ok_or("`id` is neither a string nor a number")?)
+            }
+        };
+        let params = self.params.map(|params| span(text, params.get()));
+        match (self.method, self.result, self.error) {
+            (Some(method), None, None) => {
+                if self.params.is_some_and(|params| !params.get().starts_with('{')) {
+                    return found("`params` is not an object");
+                }
+                let method = name(text, method.get())?;
+                Ok(match id {
+                    Some(id) => Form::Request { id, method, params },
+                    None => Form::Notification { method, params },
+                })
+            }
+            (None, Some(result), None) => match id {
+                None => found("a result without an id"),
+                Some(_) if !result.get().starts_with('{') => found("`result` is not an object"),
+                Some(id) => Ok(Form::Result { id, result: span(text, result.get()) }),
+            },
+            (None, None, Some(error)) if error.get().starts_with('{') => {
+                Ok(Form::Error { id, error: span(text, error.get()) })
+            }
+            (None, None, Some(_)) => found("`error` is not an object"),
+            (None, None, None) => found("neither `method` nor `result` nor `error`"),
+            _ => found("more than one of `method`, `result` and `error`"),
+        }
+    }
+}
+
+fn name(text: &str, raw: &str) -> Result<Name, String> {
+    let quoted = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match quoted {
+        Some(plain) if !plain.contains('\\') => Ok(Name::At(span(text, plain))),
+        Some(_) => serde_json::from_str::<String>(raw)
+            .map(|name| Name::Unescaped(name.into()))
+            .map_err(|error| error.to_string()),
+        None => Err("`method` is not a string".to_owned()),
+    }
+}
+
+/// Where a piece of the text stands in it.
+fn span(text: &str, piece: &str) -> Range<usize> {
+    let start = piece.as_ptr().addr() - text.as_ptr().addr();
+    start..start + piece.len()
+}
+
+fn concern_of(method: &str, params: &str) -> Concern {
+    let Ok(params) = serde_json::from_str::<Pointers<'_>>(params) else { return Concern::Nobody };
+    let number = |value: &RawValue| RequestId::read(value.get()).and_then(|id| id.as_ours());
+    match method {
+        "notifications/progress" => {
+            params.progress_token.and_then(number).map_or(Concern::Nobody, Concern::Part)
+        }
+        "notifications/cancelled" => {
+            params.request_id.and_then(number).map_or(Concern::Nobody, Concern::Ends)
+        }
+        _ => {
+            let meta = params
+                .meta
+                .and_then(|meta| serde_json::from_str::<MetaPointers<'_>>(meta.get()).ok());
+            let subscription = meta.and_then(|meta| meta.subscription_id);
+            let id = subscription.and_then(|id| RequestId::read(id.get()));
+            id.and_then(|id| id.as_ours()).map_or(Concern::Nobody, Concern::Part)
+        }
+    }
+}
+
+/// The members of a notification's parameters that point at a request.
+#[derive(Deserialize)]
+struct Pointers<'a> {
+    #[serde(borrow, default, rename = "progressToken")]
+    progress_token: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "requestId")]
+    request_id: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct MetaPointers<'a> {
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription_id: Option<&'a RawValue>,
+}
+
+#[cfg(test)]
+#[path = "message_tests.rs"]
+mod tests;

@@ -1,0 +1,128 @@
+//! What a message is, and whom it concerns.
+
+use super::{Body, Concern, Message, RequestId};
+
+fn parse(text: &str) -> Message {
+    Message::parse(text).expect(text)
+}
+
+fn refuse(text: &str) -> super::MalformedMessage {
+    Message::parse(text).expect_err(text)
+}
+
+// BASE-01, BASE-10
+#[test]
+fn the_four_kinds_are_told_apart() {
+    let request = parse(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":1}}"#);
+    let id = RequestId::Text("a".to_owned());
+    assert_eq!(
+        request.body(),
+        Body::Request { id: &id, method: "ping", params: Some(r#"{"x":1}"#) }
+    );
+    let news = parse(r#"{"method":"a\/b","jsonrpc":"2.0"}"#);
+    assert_eq!(news.body(), Body::Notification { method: "a/b", params: None });
+    let result = parse(r#"{"result":{},"id":0,"jsonrpc":"2.0","extra":[{}]}"#);
+    assert_eq!(result.body(), Body::Result { id: &RequestId::Number(0), result: "{}" });
+    let error = parse(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1}}"#);
+    assert_eq!(
+        error.body(),
+        Body::Error { id: Some(&RequestId::Number(2)), error: r#"{"code":1}"# }
+    );
+}
+
+// BASE-11
+#[test]
+fn an_error_may_come_without_an_id() {
+    for text in [
+        r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"bad"}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{}}"#,
+    ] {
+        let message = parse(text);
+        assert!(matches!(message.body(), Body::Error { id: None, .. }));
+        assert_eq!(message.concerns(), Concern::Nobody);
+    }
+}
+
+#[test]
+fn what_breaks_json_rpc_is_refused_and_names_the_call_it_breaks() {
+    let answers = [
+        r#"{"jsonrpc":"2.0","id":4,"result":{},"error":{"code":1,"message":""}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":[]}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":null}"#,
+        r#"{"jsonrpc":"2.0","id":4,"error":"broken"}"#,
+        r#"{"jsonrpc":"1.0","id":4,"result":{}}"#,
+        r#"{"id":4,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":{},"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":{"a":}}"#,
+    ];
+    for text in answers {
+        assert_eq!(refuse(text).id(), Some(&RequestId::Number(4)), "{text}");
+    }
+    let others = [
+        "",
+        "[]",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]",
+        "\"x\"",
+        r#"{"jsonrpc":"2.0"}"#,
+        r#"{"jsonrpc":"2.0","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":true,"method":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+        r#"{"jsonrpc":"2.0","method":"x","params":[1]}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"x"} trailing"#,
+    ];
+    for text in others {
+        assert_eq!(refuse(text).id(), None, "{text}");
+    }
+}
+
+#[test]
+fn nested_duplicates_and_any_depth_pass() {
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":1,"a":2,"deep":{deep}}}}}"#);
+    assert_eq!(parse(&text).text(), text);
+}
+
+// PROG-01, STDIO-06, SUB-06, CAN-01
+#[test]
+fn a_notification_is_routed_by_what_it_points_at() {
+    let concern = |method: &str, params: &str| {
+        parse(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)).concerns()
+    };
+    assert_eq!(
+        concern("notifications/progress", r#"{"progressToken":9,"progress":1}"#),
+        Concern::Part(9)
+    );
+    assert_eq!(concern("notifications/progress", r#"{"progressToken":"mine"}"#), Concern::Nobody);
+    assert_eq!(concern("notifications/cancelled", r#"{"requestId":3}"#), Concern::Ends(3));
+    let event = r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":6}}"#;
+    assert_eq!(concern("notifications/tools/list_changed", event), Concern::Part(6));
+    assert_eq!(concern("notifications/message", r#"{"_meta":7,"data":[]}"#), Concern::Nobody);
+    assert_eq!(concern("notifications/cancelled", "{}"), Concern::Nobody);
+}
+
+// JR-01
+#[test]
+fn a_response_whose_number_came_back_as_text_finds_its_call() {
+    assert_eq!(parse(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#).concerns(), Concern::Answer(1));
+    assert_eq!(parse(r#"{"jsonrpc":"2.0","id":"x","result":{}}"#).concerns(), Concern::Nobody);
+    assert_eq!(
+        parse(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#).concerns(),
+        Concern::Nobody
+    );
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let id = RequestId::Text("q".to_owned());
+    let result = Message::result(&id, r#"{"ok":true}"#);
+    assert_eq!(parse(result.text()).body(), result.body());
+    let error = super::ErrorObject::new(-32601, "no \"such\" method");
+    let error = Message::error(Some(&id), &error);
+    assert_eq!(parse(error.text()).body(), error.body());
+}
+
+#[test]
+fn debug_shows_the_head_and_never_the_content() {
+    let shown = format!("{:?}", parse(r#"{"jsonrpc":"2.0","id":1,"result":{"token":"secret"}}"#));
+    assert_eq!(shown, "Result { id: 1, bytes: 52 }");
+}

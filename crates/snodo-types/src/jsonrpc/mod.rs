@@ -1,0 +1,11 @@
+//! JSON-RPC 2.0 as the protocol uses it: messages, ids, errors.
+
+mod error_object;
+mod id;
+mod message;
+mod peek;
+
+pub use error_object::ErrorObject;
+pub use id::RequestId;
+pub use message::{Body, Concern, MalformedMessage, Message, Outside, SessionId};
+pub use peek::answered_id;
