@@ -1,0 +1,32 @@
+//! The trait that makes a transport.
+
+use std::borrow::Cow;
+use std::future::Future;
+
+use snodo_types::TransportError;
+
+use crate::Transport;
+
+/// How to reach a server.
+///
+/// A client calls [`connect`](Self::connect) when it opens, and again when the connection has to
+/// be made anew: after a probe that an older server did not take, after a lost session, after a
+/// process that ended. What should outlive one connection (a pool of sockets) belongs here.
+///
+/// An implementation writes `async fn connect`; see the [crate's](crate) example.
+pub trait Connect: Send + Sync + 'static {
+    /// What carries the messages.
+    type Transport: Transport;
+
+    /// Makes a connection.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached or started.
+    fn connect(&self) -> impl Future<Output = Result<Self::Transport, TransportError>> + Send;
+
+    /// What errors and logs call the server: a command, a URL. It must not hold a secret.
+    fn target(&self) -> Cow<'_, str> {
+        Cow::Borrowed("the server")
+    }
+}

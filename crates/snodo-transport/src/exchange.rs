@@ -1,0 +1,265 @@
+//! One message out, and what it causes back.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use snodo_types::{Message, TransportError};
+
+/// Everything a peer says because of one message: a stream that ends after the response.
+///
+/// # Drop behavior
+///
+/// Dropping it before its end gives the message up; see
+/// [`Transport::exchange`](crate::Transport::exchange).
+///
+/// ```
+/// use snodo_transport::{Exchange, Incoming};
+/// use snodo_types::Message;
+///
+/// # async fn read() {
+/// let mut exchange = Exchange::ready(Message::result(&1.into(), "{}"));
+/// assert!(matches!(exchange.next().await, Some(Ok(Incoming::Message(_)))));
+/// assert!(exchange.next().await.is_none());
+/// # }
+/// ```
+pub struct Exchange(Pin<Box<dyn Stream<Item = Result<Incoming, TransportError>> + Send>>);
+
+/// What comes on an [`Exchange`].
+///
+/// ```
+/// # use snodo_transport::Incoming;
+/// assert_eq!(format!("{:?}", Incoming::Dropped(3)), "Dropped(3)");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Incoming {
+    /// So many messages were lost here, because the reader was too slow.
+    Dropped(u64),
+    /// The transport waits for a person (a login): the clock of the call stands.
+    Held,
+    /// The peer said something.
+    Message(Message),
+    /// The wait for a person is over.
+    Released,
+    /// The message was handed to the peer. It ends the exchange of a message without an id; for a
+    /// request it may come late or never.
+    Sent,
+}
+
+impl Exchange {
+    /// An exchange that reads from a stream.
+    #[must_use]
+    pub fn new(
+        stream: impl Stream<Item = Result<Incoming, TransportError>> + Send + 'static,
+    ) -> Self {
+        Self(Box::pin(stream))
+    }
+
+    /// An exchange that gives one message and ends.
+    #[must_use]
+    pub fn ready(message: Message) -> Self {
+        Self::new(Once(Some(Ok(Incoming::Message(message)))))
+    }
+
+    /// An exchange for a message that nothing answers: it says `Sent` and ends.
+    #[must_use]
+    pub fn sent() -> Self {
+        Self::new(Once(Some(Ok(Incoming::Sent))))
+    }
+
+    /// An exchange that fails.
+    #[must_use]
+    pub fn failed(error: TransportError) -> Self {
+        Self::new(Once(Some(Err(error))))
+    }
+
+    /// An exchange that is written as one async function, which gives what came to a [`Sender`]
+    /// and ends the exchange by returning.
+    ///
+    /// The function runs in the reader's task, whenever the exchange is polled, and is dropped
+    /// with it. [`Sender::send`] waits until the reader took what was given before.
+    ///
+    /// ```
+    /// use snodo_transport::{Exchange, Incoming};
+    /// use snodo_types::Message;
+    ///
+    /// let exchange = Exchange::generate(|sender| async move {
+    ///     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+    ///     sender.send(Incoming::Message(Message::parse(progress).expect("a message"))).await;
+    ///     sender.send(Incoming::Message(Message::result(&1.into(), "{}"))).await;
+    ///     Ok(())
+    /// });
+    /// # drop(exchange);
+    /// ```
+    #[must_use]
+    pub fn generate<F, G>(function: F) -> Self
+    where
+        F: FnOnce(Sender) -> G,
+        G: Future<Output = Result<(), TransportError>> + Send + 'static,
+    {
+        let cell = Arc::new(Mutex::new(None));
+        let future = Box::pin(function(Sender(Arc::clone(&cell))));
+        Self::new(Generated { state: GeneratedState::Running(future), cell })
+    }
+
+    /// The next thing that came; `None` after the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when the future is dropped before it gave something.
+    ///
+    /// # Errors
+    ///
+    /// The transport failed; the exchange is over.
+    pub async fn next(&mut self) -> Option<Result<Incoming, TransportError>> {
+        poll_fn(|cx| self.0.as_mut().poll_next(cx)).await
+    }
+}
+
+impl Stream for Exchange {
+    type Item = Result<Incoming, TransportError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(cx)
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Exchange")
+    }
+}
+
+/// Where the function of [`Exchange::generate`] puts what came.
+///
+/// ```
+/// # use snodo_transport::{Exchange, Incoming};
+/// let exchange = Exchange::generate(|sender| async move {
+///     sender.send(Incoming::Sent).await;
+///     Ok(())
+/// });
+/// # drop(exchange);
+/// ```
+#[derive(Debug)]
+pub struct Sender(Arc<Mutex<Option<Incoming>>>);
+
+impl Sender {
+    /// Hands something to the reader, once it took what was given before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the thing was not handed over.
+    pub async fn send(&self, incoming: Incoming) {
+        let mut waiting = Some(incoming);
+        poll_fn(|_| {
+            let mut cell = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if cell.is_some() {
+                // The reader empties the cell before it polls this function again.
+                return Poll::Pending;
+            }
+            *cell = waiting.take();
+            Poll::Ready(())
+        })
+        .await;
+    }
+}
+
+/// A stream of one item.
+struct Once(Option<Result<Incoming, TransportError>>);
+
+impl Stream for Once {
+    type Item = Result<Incoming, TransportError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.take())
+    }
+}
+
+/// A stream that is fed by a future.
+struct Generated<G> {
+    state: GeneratedState<G>,
+    cell: Arc<Mutex<Option<Incoming>>>,
+}
+
+enum GeneratedState<G> {
+    Running(Pin<Box<G>>),
+    /// The function failed; what it gave before comes first.
+    Failed(TransportError),
+    Ended,
+}
+
+impl<G> Generated<G> {
+    fn take(&self) -> Option<Incoming> {
+        self.cell.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<G: Future<Output = Result<(), TransportError>>> Stream for Generated<G> {
+    type Item = Result<Incoming, TransportError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(incoming) = self.take() {
+            return Poll::Ready(Some(Ok(incoming)));
+        }
+        if let GeneratedState::Running(future) = &mut self.state {
+            match future.as_mut().poll(cx) {
+                Poll::Pending => match self.take() {
+                    Some(incoming) => return Poll::Ready(Some(Ok(incoming))),
+                    None => return Poll::Pending,
+                },
+                Poll::Ready(Ok(())) => self.state = GeneratedState::Ended,
+                Poll::Ready(Err(error)) => self.state = GeneratedState::Failed(error),
+            }
+            if let Some(incoming) = self.take() {
+                return Poll::Ready(Some(Ok(incoming)));
+            }
+        }
+        match std::mem::replace(&mut self.state, GeneratedState::Ended) {
+            GeneratedState::Failed(error) => Poll::Ready(Some(Err(error))),
+            _ => Poll::Ready(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use snodo_types::{TransportError, TransportFault};
+
+    use super::{Exchange, Incoming};
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("ready at once"),
+        }
+    }
+
+    #[test]
+    fn what_a_function_gave_before_it_failed_comes_first() {
+        let mut exchange = Exchange::generate(|sender| async move {
+            sender.send(Incoming::Dropped(1)).await;
+            sender.send(Incoming::Dropped(2)).await;
+            Err(TransportError::new(TransportFault::Closed, "over"))
+        });
+        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Dropped(1)))));
+        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Dropped(2)))));
+        assert!(matches!(now(exchange.next()), Some(Err(error)) if error.message() == "over"));
+        assert!(now(exchange.next()).is_none());
+        assert!(now(exchange.next()).is_none(), "the end stays the end");
+    }
+
+    #[test]
+    fn a_message_that_nothing_answers_is_over_once_it_is_sent() {
+        let mut exchange = Exchange::sent();
+        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Sent))));
+        assert!(now(exchange.next()).is_none());
+    }
+}
