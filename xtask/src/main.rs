@@ -1,3 +1,107 @@
-//! The project's own checks and chores.
+//! The project's own checks and chores: `cargo xtask COMMAND`.
+//!
+//! Each command is a module with a `run`. Nearly everything is decided by functions over text, so that the tests of this
+//! crate can show each check failing; only `run` itself reads the tree or starts a program.
 
-fn main() {}
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a command finds is what it prints"
+)]
+
+mod cases;
+mod conformance;
+mod coverage;
+mod deny;
+mod graph;
+mod harness;
+mod metadata;
+mod shell;
+mod source;
+mod step;
+mod test;
+mod tidy;
+mod tools;
+mod zoo;
+
+use std::env;
+use std::process::ExitCode;
+
+/// What a command ends with; the text says what is wrong and what to do.
+type Outcome = Result<(), String>;
+
+/// A command of `cargo xtask`.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let found = arguments.split_first().and_then(|(name, rest)| {
+        Some((COMMANDS.iter().find(|command| command.name == name)?, rest))
+    });
+    let Some((command, rest)) = found else {
+        print_usage();
+        return ExitCode::from(2);
+    };
+    match (command.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_usage() {
+    eprintln!("cargo xtask COMMAND\n");
+    for command in COMMANDS {
+        eprintln!("  {:<12} {}", command.name, command.about);
+    }
+}
+
+/// In the order in which a reader wants to know them.
+const COMMANDS: &[Command] = &[
+    Command { name: "test", about: "every check: what CI runs", run: test::run },
+    Command { name: "tidy", about: "house rules over every file of the tree", run: tidy::run },
+    Command {
+        name: "graph",
+        about: "crates and their imports against docs/architecture.md",
+        run: graph::run,
+    },
+    Command { name: "nextest", about: "every test of the workspace", run: test::run_nextest },
+    Command { name: "alone", about: "each published crate builds by itself", run: test::run_alone },
+    Command {
+        name: "coverage",
+        about: "which rows of docs/rows are proven [--check]",
+        run: coverage::run,
+    },
+    Command {
+        name: "deny",
+        about: "bans, licences, sources [--full: by cargo-deny]",
+        run: deny::run,
+    },
+    Command {
+        name: "zoo",
+        about: "real servers, every version and transport [NAME…]",
+        run: zoo::run,
+    },
+    Command {
+        name: "conformance",
+        about: "the official suite against its expected failures",
+        run: conformance::run,
+    },
+    Command { name: "cases", about: "the given cases", run: cases::run },
+    Command {
+        name: "features",
+        about: "each published crate builds with any features",
+        run: test::run_features,
+    },
+    Command {
+        name: "full",
+        about: "test and the slow things; writes docs/full.md",
+        run: test::run_full,
+    },
+];

@@ -1,0 +1,11 @@
+//! Runs the given cases: the binary `cases` of package `snodo-tests`.
+
+use crate::Outcome;
+use crate::harness;
+
+/// `cargo xtask cases [ARGUMENTS…]`: what follows is handed on.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    harness::build("cases")?;
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    harness::run("cases", &arguments)
+}

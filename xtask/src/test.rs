@@ -1,0 +1,285 @@
+//! `cargo xtask test`: every check, in an order in which the cheap ones speak first.
+//!
+//! Each step is a program of its own with its output in `target/xtask`, so that one that fails stops no other.
+
+use std::fs;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+use crate::metadata::Metadata;
+use crate::shell;
+use crate::step::{self, Step};
+
+/// `cargo xtask test`.
+pub(crate) fn run(_arguments: &[String]) -> Outcome {
+    conclude(&run_all(STEPS)?)
+}
+
+/// `cargo xtask full`: the same and the slow things, with a page about it.
+pub(crate) fn run_full(_arguments: &[String]) -> Outcome {
+    let done = run_all(&[STEPS, SLOW_STEPS].concat())?;
+    let date = shell::output("date", &["-u", "+%Y-%m-%d"])?;
+    let commit = shell::output("git", &["rev-parse", "--short", "HEAD"])?;
+    fs::write(shell::root().join(PAGE), page(&done, date.trim(), commit.trim()))
+        .map_err(|error| format!("{PAGE}: {error}"))?;
+    println!("wrote {PAGE}");
+    conclude(&done)
+}
+
+/// `cargo xtask nextest`: every test, with the runner's closing lines.
+pub(crate) fn run_nextest(_arguments: &[String]) -> Outcome {
+    let outcome = step::run_tests();
+    println!("{}", closing_lines(&shell::read(step::TEST_LOG)?));
+    outcome
+}
+
+/// `cargo xtask alone`: each published crate builds by itself, with what it asks for and nothing that a neighbour brings.
+pub(crate) fn run_alone(_arguments: &[String]) -> Outcome {
+    let metadata = Metadata::load()?;
+    for package in metadata.members().filter(|package| package.published) {
+        shell::output("cargo", &["check", "--quiet", "--all-targets", "--package", &package.name])?;
+        println!("{} builds alone", package.name);
+    }
+    Ok(())
+}
+
+/// `cargo xtask features`: each published crate builds with none, each pair and all of its features.
+pub(crate) fn run_features(_arguments: &[String]) -> Outcome {
+    let metadata = Metadata::load()?;
+    for package in
+        metadata.members().filter(|package| package.published && !package.features.is_empty())
+    {
+        for features in powerset(&package.features) {
+            let features = features.join(",");
+            let command = [
+                "check",
+                "--quiet",
+                "--package",
+                &package.name,
+                "--no-default-features",
+                "--features",
+                &features,
+            ];
+            shell::output("cargo", &command)?;
+            println!("{} builds with [{features}]", package.name);
+        }
+    }
+    Ok(())
+}
+
+/// No feature, each one, each pair, and all.
+fn powerset(features: &[String]) -> Vec<Vec<&str>> {
+    let mut sets = vec![vec![]];
+    for (at, one) in features.iter().enumerate() {
+        sets.push(vec![one.as_str()]);
+        sets.extend(features[at + 1..].iter().map(|other| vec![one.as_str(), other.as_str()]));
+    }
+    if features.len() > 2 {
+        sets.push(features.iter().map(String::as_str).collect());
+    }
+    sets
+}
+
+/// A step of the whole.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    name: &'static str,
+    work: Work,
+    limit: Duration,
+    /// How much of its output is shown when it is done well.
+    closing: usize,
+}
+
+/// What a step runs.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    /// Arguments of cargo, and the flags of rustdoc.
+    Cargo(&'static [&'static str]),
+    /// A command of this program.
+    Own(&'static [&'static str]),
+}
+
+/// How a step ended.
+#[derive(Debug)]
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+fn run_all(parts: &[Part]) -> Result<Vec<Done>, String> {
+    let own = std::env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
+    let own = own.to_str().ok_or("the path of this program is no UTF-8")?;
+    Ok(parts.iter().map(|part| part.run(own)).collect())
+}
+
+impl Part {
+    fn run(&self, own: &str) -> Done {
+        print!("{:<12} ", self.name);
+        // Nothing hangs on it: the name shows early or with its result.
+        let _ = io::stdout().flush();
+        let log = format!("target/xtask/step-{}.log", self.name);
+        let (program, arguments) = match self.work {
+            Work::Cargo(arguments) => ("cargo", arguments),
+            Work::Own(arguments) => (own, arguments),
+        };
+        let command = [&[program], arguments].concat();
+        let environment = [("RUSTDOCFLAGS", "-D warnings")];
+        let start = Instant::now();
+        let outcome =
+            Step { command: &command, environment: &environment, log: &log, limit: self.limit }
+                .run();
+        let done = Done { name: self.name, outcome, took: start.elapsed() };
+        println!("{:<7} {:>6.1} s", done.word(), done.took.as_secs_f64());
+        match &done.outcome {
+            Ok(()) => print_indented(&step::tail(&log, self.closing)),
+            Err(error) => print_indented(&format!(
+                "{}\n{error}; all of it is in {log}",
+                step::tail(&log, TAIL)
+            )),
+        }
+        done
+    }
+}
+
+impl Done {
+    fn word(&self) -> &'static str {
+        if self.outcome.is_ok() { "ok" } else { "FAILED" }
+    }
+}
+
+fn print_indented(text: &str) {
+    for line in text.lines() {
+        println!("    {line}");
+    }
+}
+
+fn conclude(done: &[Done]) -> Outcome {
+    let failed: Vec<_> =
+        done.iter().filter(|done| done.outcome.is_err()).map(|done| done.name).collect();
+    let took: f64 = done.iter().map(|done| done.took.as_secs_f64()).sum();
+    println!("{} steps in {took:.0} s", done.len());
+    if failed.is_empty() { Ok(()) } else { Err(format!("FAILED: {}", failed.join(", "))) }
+}
+
+/// From the runner's summary on; all of it if there is none.
+fn closing_lines(log: &str) -> &str {
+    let summary = log.rfind("\n     Summary [").map(|at| &log[at + 1..]);
+    summary.unwrap_or(log).trim_end()
+}
+
+/// The text of docs/full.md.
+fn page(done: &[Done], date: &str, commit: &str) -> String {
+    let mut page = format!(
+        "# The last full run\n\nWritten by `cargo xtask full` on {date}, at {commit}.\n\n| Step | Result | Seconds |\n|---|---|---|\n"
+    );
+    for done in done {
+        page.push_str(&format!(
+            "| {} | {} | {:.0} |\n",
+            done.name,
+            done.word(),
+            done.took.as_secs_f64()
+        ));
+    }
+    page
+}
+
+const fn part(name: &'static str, work: Work, minutes: u64) -> Part {
+    Part { name, work, limit: Duration::from_secs(minutes * 60), closing: 0 }
+}
+
+const fn closing(part: Part, closing: usize) -> Part {
+    Part { closing, ..part }
+}
+
+const STEPS: &[Part] = &[
+    part("fmt", Work::Cargo(&["fmt", "--all", "--check"]), 2),
+    part(
+        "clippy",
+        Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        15,
+    ),
+    closing(part("tidy", Work::Own(&["tidy"]), 2), 4),
+    closing(part("graph", Work::Own(&["graph"]), 2), 1),
+    part("alone", Work::Own(&["alone"]), 15),
+    closing(part("nextest", Work::Own(&["nextest"]), 25), 1),
+    part("doctests", Work::Cargo(&["test", "--doc", "--workspace"]), 15),
+    part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
+    closing(part("deny", Work::Own(&["deny"]), 2), 1),
+    closing(part("zoo", Work::Own(&["zoo"]), 25), 30),
+    closing(part("conformance", Work::Own(&["conformance"]), 25), 1),
+    closing(part("coverage", Work::Own(&["coverage", "--check"]), 25), 1),
+];
+
+const SLOW_STEPS: &[Part] = &[
+    part("features", Work::Own(&["features"]), 30),
+    closing(part("cargo-deny", Work::Own(&["deny", "--full"]), 30), 1),
+];
+
+/// How many lines of a failed step are shown.
+const TAIL: usize = 40;
+const PAGE: &str = "docs/full.md";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(name: &'static str, outcome: Outcome) -> Done {
+        Done { name, outcome, took: Duration::from_secs(2) }
+    }
+
+    #[test]
+    fn one_failed_step_fails_the_whole_and_is_named() {
+        assert_eq!(conclude(&[done("fmt", Ok(()))]), Ok(()));
+        let mixed = [
+            done("fmt", Ok(())),
+            done("tidy", Err("words".to_owned())),
+            done("zoo", Err("words".to_owned())),
+        ];
+        assert_eq!(conclude(&mixed), Err("FAILED: tidy, zoo".to_owned()));
+    }
+
+    #[test]
+    fn the_closing_lines_start_at_the_summary() {
+        let log = "  PASS [ 0.1s] a b\n────\n     Summary [   0.1s] 1 test run: 1 passed\n  FAIL [ 0.1s] a c\n";
+        assert_eq!(
+            closing_lines(log),
+            "     Summary [   0.1s] 1 test run: 1 passed\n  FAIL [ 0.1s] a c"
+        );
+        assert_eq!(closing_lines("error: words\n"), "error: words");
+    }
+
+    #[test]
+    fn the_page_tells_the_date_and_each_result() {
+        let page = page(
+            &[done("fmt", Ok(())), done("tidy", Err("words".to_owned()))],
+            "1970-01-01",
+            "abc",
+        );
+        assert!(page.contains("on 1970-01-01, at abc."), "{page}");
+        assert!(page.ends_with("| fmt | ok | 2 |\n| tidy | FAILED | 2 |\n"), "{page}");
+    }
+
+    #[test]
+    fn features_are_tried_alone_in_pairs_and_all_together() {
+        let features = ["a", "b", "c"].map(str::to_owned);
+        let expected: [&[&str]; 8] =
+            [&[], &["a"], &["a", "b"], &["a", "c"], &["b"], &["b", "c"], &["c"], &["a", "b", "c"]];
+        assert_eq!(powerset(&features), expected);
+        assert_eq!(powerset(&features[..2]).len(), 4);
+    }
+
+    #[test]
+    fn every_own_step_is_a_command() {
+        for part in STEPS.iter().chain(SLOW_STEPS) {
+            if let Work::Own(arguments) = part.work {
+                assert!(
+                    crate::COMMANDS.iter().any(|command| command.name == arguments[0]),
+                    "{}",
+                    part.name
+                );
+            }
+        }
+    }
+}
