@@ -48,6 +48,17 @@ impl Raw {
         Self(RawValue::from_string("{}".to_owned()).expect("`{}` is JSON"))
     }
 
+    /// `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self(RawValue::from_string("null".to_owned()).expect("`null` is JSON"))
+    }
+
+    /// A JSON string with these characters.
+    pub(crate) fn string(characters: &str) -> Self {
+        Self::of(characters).expect("a string is JSON")
+    }
+
     /// The text, as it came.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -1,0 +1,1 @@
+//! Blocks of every kind, early and late, whole and broken.
