@@ -52,7 +52,7 @@ rust_part() {
     wanted "$1" || return 0
     put "$1"
     echo "zoo: rust part $1"
-    (cd "$zoo/$1" && CARGO_TARGET_DIR="$zoo/$1/target" cargo build --quiet)
+    (cd "$zoo/$1" && CARGO_TARGET_DIR="$zoo/$1/target" cargo build --quiet --locked)
 }
 
 put lib

@@ -180,16 +180,20 @@ mod tests {
         assert!(ended.contains("took longer than 300ms"), "{ended}");
         assert!(start.elapsed() < Duration::from_secs(30));
         let child = tail(log, 1);
+        // Until its new parent looks after it, a dead process may still be listed.
         let dead = || {
-            !Command::new("kill").args(["-0", &child]).status().is_ok_and(|status| status.success())
+            let listed = Command::new("kill").args(["-0", &child]).stderr(Stdio::null()).status();
+            let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+            stat.contains(") Z ") || !listed.is_ok_and(|status| status.success())
         };
-        assert!(
-            (0..100).any(|_| dead() || {
+        let died = (0..100).any(|_| {
+            let dead = dead();
+            if !dead {
                 thread::sleep(POLL);
-                false
-            }),
-            "{child} lives"
-        );
+            }
+            dead
+        });
+        assert!(died, "{child} lives");
     }
 
     #[test]

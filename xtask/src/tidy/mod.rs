@@ -9,6 +9,7 @@ mod layout;
 mod sizes;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::Outcome;
@@ -27,9 +28,7 @@ pub(crate) fn run(_arguments: &[String]) -> Outcome {
         println!("tidy: {} files, nothing to say", files.len());
         return Ok(());
     }
-    for finding in &report.findings {
-        println!("{finding}");
-    }
+    print!("{}", report.shown());
     Err(format!("tidy: {} findings", report.findings.len()))
 }
 
@@ -62,6 +61,25 @@ pub(crate) fn check(files: &[File]) -> Report {
 pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) sizes: Sizes,
+}
+
+impl Report {
+    /// The findings as they are printed: what breaks one rule all over a file is cut short.
+    fn shown(&self) -> String {
+        let mut shown = String::new();
+        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for finding in &self.findings {
+            let count = counts.entry((&finding.path, finding.rule.name)).or_default();
+            *count += 1;
+            if *count <= SHOWN {
+                shown.push_str(&format!("{finding}\n"));
+            }
+        }
+        for ((path, rule), count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
+            shown.push_str(&format!("{path}: [{rule}] {} more\n", count - SHOWN));
+        }
+        shown
+    }
 }
 
 /// One broken rule at one place.
@@ -106,6 +124,9 @@ pub(crate) struct Rule {
     pub(crate) why: &'static str,
     pub(crate) instead: &'static str,
 }
+
+/// How often one rule is shown for one file.
+const SHOWN: usize = 3;
 
 /// Where exceptions stand, one a line: `rule | path or path::function | reason`.
 const EXCEPTIONS: &str = "xtask/tidy-exceptions.txt";

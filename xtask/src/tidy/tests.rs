@@ -196,7 +196,7 @@ fn the_third_macro_is_found() {
 }
 
 #[test]
-fn registry_hosts_are_found_except_in_the_lock_file() {
+fn registry_hosts_are_found_except_in_the_lock_files_of_cargo() {
     for host in [
         ["crates", "io"],
         ["registry.npmjs", "org"],
@@ -206,7 +206,7 @@ fn registry_hosts_are_found_except_in_the_lock_file() {
         let text = format!("see {}\n", host.join("."));
         assert_eq!(broken(&[("docs/a.md", &text)]), ["registry-host"]);
         assert_eq!(broken(&[("tests/zoo/package-lock.json", &text)]), ["registry-host"]);
-        assert_eq!(broken(&[("Cargo.lock", &text)]), [""; 0]);
+        assert_eq!(broken(&[("Cargo.lock", &text), ("tests/zoo/Cargo.lock", &text)]), [""; 0]);
     }
 }
 
@@ -269,6 +269,14 @@ fn a_message_names_the_place_the_rule_the_reason_and_the_way_out() {
         shown.contains("why: nothing that a peer") && shown.contains("do:  return an error"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_rule_broken_all_over_a_file_is_printed_a_few_times() {
+    let code = format!("//! Words.\n{}", "fn f() {\n    x.unwrap();\n}\n".repeat(9));
+    let shown = check(&[File::new("crates/a/src/lib.rs", code)]).shown();
+    assert_eq!(shown.matches("[panic] `.unwrap()`").count(), 3, "{shown}");
+    assert!(shown.contains("crates/a/src/lib.rs: [panic] 6 more"), "{shown}");
 }
 
 #[test]

@@ -11,9 +11,9 @@ pub(super) fn check(file: &File, findings: &mut Vec<Finding>) {
     let homes: Vec<String> = HOMES.iter().map(|name| format!("/{name}/")).collect();
     let neighbour = ["..", "shared"].join("/");
     for (number, line) in file.text.lines().enumerate() {
-        // Cargo writes the name of its index into the lock file, and only there.
+        // Cargo writes the name of its index into its lock files, and only there.
         let host =
-            hosts.iter().find(|host| file.path != "Cargo.lock" && line.contains(host.as_str()));
+            hosts.iter().find(|host| file.name() != "Cargo.lock" && line.contains(host.as_str()));
         if let Some(host) = host {
             findings.push(Finding::new(&REGISTRY, &file.path, number, format!("`{host}`")));
         }
