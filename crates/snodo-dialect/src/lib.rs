@@ -1,1 +1,120 @@
-//! What each version of the Model Context Protocol says, and how it wants to be spoken to.
+//! What each version of the protocol says, and how it wants to be spoken to.
+//!
+//! A version is a `&'static` [`Dialect`]: it knows its methods ([`Catalog`]), dresses a [`Request`]
+//! into an envelope, and reads answers. Ask it; never compare versions. The version modules do
+//! not know each other: what two of them share stands beside them and is chosen by each.
+//!
+//! ```
+//! use snodo_dialect::{Era, dialect};
+//! use snodo_types::ProtocolVersion;
+//!
+//! let newest = dialect(ProtocolVersion::V2026_07_28);
+//! assert_eq!(newest.era(), Era::Stateless);
+//! assert!(newest.catalog().entry("server/discover").is_some());
+//! ```
+//!
+//! What this crate never does: wait, tell the time, touch a transport.
+
+mod catalog;
+mod classic;
+mod dress;
+mod header;
+mod meta;
+mod outcome;
+mod params;
+mod request;
+mod v2025_06_18;
+mod v2025_11_25;
+mod v2026_07_28;
+
+use std::fmt;
+
+use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, SessionId};
+
+pub use catalog::{Catalog, Entry, Role};
+pub use dress::{Carrier, Identity, Outfit};
+pub use header::encode_header;
+pub use params::Params;
+pub use request::Request;
+
+/// How connections of a version begin.
+///
+/// ```
+/// # use snodo_dialect::{Era, dialect};
+/// # use snodo_types::ProtocolVersion;
+/// assert_eq!(dialect(ProtocolVersion::V2025_06_18).era(), Era::Initialize);
+/// assert_eq!(Era::Initialize.to_string(), "initialize");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Era {
+    /// By an `initialize` request, which opens a session.
+    Initialize,
+    /// Not at all: every request tells its version and its client.
+    Stateless,
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Initialize => "initialize",
+            Self::Stateless => "stateless",
+        })
+    }
+}
+
+/// One version of the protocol.
+///
+/// Sealed: the versions this library speaks are those of [`ProtocolVersion`].
+pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
+    /// Which version it is.
+    fn version(&self) -> ProtocolVersion;
+
+    /// How its connections begin.
+    fn era(&self) -> Era;
+
+    /// Its methods.
+    fn catalog(&self) -> &'static Catalog;
+
+    /// What every message of one connection wears; made once, when the connection is.
+    fn outfit(&self, identity: &Identity, carrier: Carrier, session: Option<&SessionId>) -> Outfit;
+
+    /// Dresses a request: metadata into its parameters, routing beside it.
+    ///
+    /// # Errors
+    ///
+    /// The request cannot be written (-32602): two progress tokens, a method that is no text.
+    fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error>;
+
+    /// Reads the answer to a request.
+    ///
+    /// # Errors
+    ///
+    /// The server's own error, or an answer that this version does not allow (-32000, transport).
+    fn read(&self, request: &Request, answer: Message) -> Result<Outcome<Message>, Error>;
+
+    /// Refuses what this version does not let a client ask: -32601, protocol, before anything is
+    /// sent.
+    ///
+    /// # Errors
+    ///
+    /// The method is not one that a client may request.
+    fn admit(&self, method: &str) -> Result<(), Error>;
+}
+
+/// The dialect of a version.
+#[must_use]
+pub fn dialect(version: ProtocolVersion) -> &'static dyn Dialect {
+    match version {
+        ProtocolVersion::V2025_06_18 => &v2025_06_18::Dialect,
+        ProtocolVersion::V2025_11_25 => &v2025_11_25::Dialect,
+        // The enum is open for other crates; every version it has today is named here.
+        _ => &v2026_07_28::Dialect,
+    }
+}
+
+mod sealed {
+    /// Keeps [`Dialect`](super::Dialect) to this crate.
+    #[expect(unnameable_types, reason = "sealed: nobody outside implements it")]
+    pub trait Sealed {}
+}

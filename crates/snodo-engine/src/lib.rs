@@ -1,1 +1,23 @@
-//! The conversations of an MCP client as state machines without IO, clock or tasks.
+//! The conversations of an MCP client, as state machines.
+//!
+//! Each machine is one conversation: [`Negotiation`] for a connection, [`Call`] for a request,
+//! [`Pages`] for a list, [`Attendant`] for what comes while nobody calls. A driver feeds it what
+//! happened (`handle_message`, `handle_closed`, `handle_timeout`), takes out what is to be done
+//! (`poll`), and sleeps until `deadline`. `now` is always an argument; nothing here waits, spawns
+//! or asks a clock.
+//!
+//! What this crate never does: IO, async, locks, channels.
+
+mod attend;
+mod call;
+mod deadline;
+mod negotiate;
+mod pages;
+mod step;
+mod verdict;
+
+pub use attend::Attendant;
+pub use call::{Call, Limits};
+pub use negotiate::{Negotiation, Opened, Plan, Session};
+pub use pages::Pages;
+pub use step::{Step, Terms};

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{ErrorObject, Raw, TransportError, TransportFault};
+use crate::{
+    ErrorObject, InputRequired, ProtocolVersion, Raw, TransportError, TransportFault,
+    UnknownVersion,
+};
 
 /// Why a request failed: the server said so, or it could not be asked.
 ///
@@ -57,6 +60,8 @@ pub enum Kind {
 pub enum Cause {
     /// The answer is not what this request's answer has to be.
     Decode(String),
+    /// The server asks for input that nobody gave; the caller can answer it by hand.
+    InputRequired(Box<InputRequired>),
     /// The whole call passed its `max_total_timeout`.
     MaxTotalTimeout,
     /// Neither era could be opened: what the probe got, and what `initialize` got.
@@ -283,6 +288,16 @@ impl From<TransportError> for Error {
     }
 }
 
+impl From<UnknownVersion> for Error {
+    /// -32602, protocol, with `requested` and `supported` in the data.
+    fn from(unknown: UnknownVersion) -> Self {
+        let supported: Vec<&str> =
+            ProtocolVersion::ALL.iter().map(|version| version.as_str()).collect();
+        let data = serde_json::json!({ "requested": unknown.text(), "supported": supported });
+        Self::usage(unknown.to_string()).with_data(data)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Context { doing, server }) = &self.0.context {
@@ -384,6 +399,19 @@ mod tests {
         assert_eq!(error.to_string(), "tools/call at x: \\u{1b}[2Jgone\\r\\n (1)");
         let long = Error::from(ErrorObject::new(1, "x".repeat(10_000)));
         assert!(long.to_string().chars().count() < 520);
+    }
+
+    // S-13
+    #[test]
+    fn an_unknown_version_is_refused_with_those_that_are_known() {
+        let unknown = "1999-01-01".parse::<crate::ProtocolVersion>().expect_err("nobody speaks it");
+        let error = Error::from(unknown);
+        assert_eq!((error.kind(), error.code()), (Kind::Protocol, -32602));
+        let data = error.data().expect("data").text();
+        assert!(
+            data.contains(r#""requested":"1999-01-01""#) && data.contains("2025-06-18"),
+            "{data}"
+        );
     }
 
     // S-35

@@ -1,0 +1,62 @@
+//! The metadata of a request, merged.
+
+use std::borrow::Cow;
+
+use snodo_types::{Error, Raw};
+
+use crate::params::push_string;
+use crate::{Outfit, Request};
+
+const PROGRESS_TOKEN: &str = "progressToken";
+
+/// Writes the members of `_meta`, lowest first: the version's own, the parameters', the option's;
+/// then the progress token. Gives back the merged pairs where a caller's won over the version's.
+pub(crate) fn members(request: &Request, id: u64, outfit: &Outfit) -> Result<String, Error> {
+    let mut text = String::new();
+    if request.params.meta().is_empty() && request.meta.is_empty() {
+        text.push_str(outfit.meta());
+    } else {
+        for (name, value) in merged(request, outfit) {
+            push_member(&mut text, name, value);
+        }
+    }
+    if request.progress {
+        let own = request.params.meta().iter().chain(&request.meta);
+        if own.into_iter().any(|(name, _)| name == PROGRESS_TOKEN) {
+            return Err(Error::usage(
+                "the request's id is its progress token: leave `progressToken` out",
+            ));
+        }
+        push_member(&mut text, PROGRESS_TOKEN, &id.to_string());
+    }
+    Ok(text)
+}
+
+/// The value that goes out under a name, where a caller overrides it.
+pub(crate) fn overridden<'a>(request: &'a Request, name: &str) -> Option<Cow<'a, str>> {
+    let given = request.meta.iter().rev().chain(request.params.meta().iter().rev());
+    let value: &Raw = given.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)?;
+    value.decode::<String>().ok().map(Cow::Owned)
+}
+
+fn merged<'a>(request: &'a Request, outfit: &'a Outfit) -> Vec<(&'a str, &'a str)> {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    let given = request.params.meta().iter().chain(&request.meta);
+    let own = outfit.meta_pairs().iter().map(|(name, value)| (*name, value.text()));
+    for (name, value) in own.chain(given.map(|(name, value)| (name.as_str(), value.text()))) {
+        match pairs.iter_mut().find(|(known, _)| *known == name) {
+            Some(pair) => pair.1 = value,
+            None => pairs.push((name, value)),
+        }
+    }
+    pairs
+}
+
+fn push_member(text: &mut String, name: &str, value: &str) {
+    if !text.is_empty() {
+        text.push(',');
+    }
+    push_string(text, name);
+    text.push(':');
+    text.push_str(value);
+}

@@ -1,0 +1,57 @@
+//! A request before it is dressed for a version.
+
+use std::borrow::Cow;
+
+use snodo_types::{InboxLimits, InputResponses, Raw, RequestState};
+
+use crate::Params;
+
+/// What a client wants to ask, in no version's words yet.
+///
+/// It is kept until the answer is there, so that a retry, a new session or another version is the
+/// same path: dress it again.
+///
+/// ```
+/// use snodo_dialect::{Params, Request};
+///
+/// let request = Request::new("tools/call", Params::new().with("name", "echo")?);
+/// assert_eq!(request.method, "tools/call");
+/// # Ok::<(), snodo_types::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// The method.
+    pub method: Cow<'static, str>,
+    /// The parameters.
+    pub params: Params,
+    /// More `_meta`: these win over the version's own and over those in the parameters.
+    pub meta: Vec<(String, Raw)>,
+    /// Whether progress is wanted; the request's id is its token.
+    pub progress: bool,
+    /// Answers to an earlier input-required result, by its keys.
+    pub input_responses: Option<InputResponses>,
+    /// The state of an earlier input-required result, returned unread.
+    pub request_state: Option<RequestState>,
+    /// Whether the answer is a stream that stays open.
+    pub listen: bool,
+    /// What may wait for the reader of the answer.
+    pub inbox: InboxLimits,
+}
+
+impl Request {
+    /// A request with nothing but its parameters.
+    #[must_use]
+    pub fn new(method: impl Into<Cow<'static, str>>, params: Params) -> Self {
+        Self {
+            method: method.into(),
+            params,
+            meta: Vec::new(),
+            progress: false,
+            input_responses: None,
+            request_state: None,
+            listen: false,
+            inbox: InboxLimits::default(),
+        }
+    }
+}

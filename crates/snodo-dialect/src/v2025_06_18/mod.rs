@@ -1,0 +1,43 @@
+//! Protocol version 2025-06-18.
+
+mod catalog;
+
+use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, SessionId};
+
+use crate::{Carrier, Catalog, Era, Identity, Outfit, Request, classic, sealed};
+
+/// Its dialect.
+#[derive(Debug)]
+pub(crate) struct Dialect;
+
+impl sealed::Sealed for Dialect {}
+
+impl crate::Dialect for Dialect {
+    fn version(&self) -> ProtocolVersion {
+        ProtocolVersion::V2025_06_18
+    }
+
+    fn era(&self) -> Era {
+        Era::Initialize
+    }
+
+    fn catalog(&self) -> &'static Catalog {
+        &catalog::CATALOG
+    }
+
+    fn outfit(&self, _: &Identity, carrier: Carrier, session: Option<&SessionId>) -> Outfit {
+        classic::outfit(self.version(), carrier, session)
+    }
+
+    fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
+        classic::dress(request, id, outfit)
+    }
+
+    fn read(&self, _: &Request, answer: Message) -> Result<Outcome<Message>, Error> {
+        classic::read(answer)
+    }
+
+    fn admit(&self, method: &str) -> Result<(), Error> {
+        classic::admit(self.version(), self.catalog(), method)
+    }
+}

@@ -1,0 +1,130 @@
+//! Protocol version 2026-07-28.
+
+mod catalog;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use snodo_types::{
+    Cause, Envelope, Error, InputRequired, Kind, Message, Outcome, ProtocolVersion, Routing,
+    SessionId,
+};
+
+use crate::{
+    Carrier, Catalog, Era, Identity, Outfit, Request, Role, classic, dress, encode_header, meta,
+    outcome, sealed,
+};
+
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// Its dialect.
+#[derive(Debug)]
+pub(crate) struct Dialect;
+
+impl sealed::Sealed for Dialect {}
+
+impl crate::Dialect for Dialect {
+    fn version(&self) -> ProtocolVersion {
+        ProtocolVersion::V2026_07_28
+    }
+
+    fn era(&self) -> Era {
+        Era::Stateless
+    }
+
+    fn catalog(&self) -> &'static Catalog {
+        &catalog::CATALOG
+    }
+
+    fn outfit(&self, identity: &Identity, carrier: Carrier, _: Option<&SessionId>) -> Outfit {
+        let version = self.version().as_str();
+        let meta = vec![
+            (PROTOCOL_VERSION, serde_json::Value::from(version).into()),
+            (CLIENT_CAPABILITIES, identity.capabilities.clone()),
+            (CLIENT_INFO, identity.client_info.clone()),
+        ];
+        let mut routing = Routing::new();
+        if carrier.routes {
+            routing.set("MCP-Protocol-Version", version);
+        }
+        // Basic patterns, "Cancellation": where a request has a stream of its own, closing that is
+        // the cancellation and no message is sent.
+        let abandon = (!carrier.own_stream).then(|| dress::abandon(&routing));
+        Outfit::new(meta, routing, abandon, carrier)
+    }
+
+    fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
+        let mut envelope = dress::envelope(request, id, outfit)?;
+        if outfit.routes() {
+            envelope.routing = routing(request, outfit);
+        }
+        Ok(envelope)
+    }
+
+    fn read(&self, request: &Request, answer: Message) -> Result<Outcome<Message>, Error> {
+        let result = outcome::result_of(&answer)?;
+        match result_type(result)?.as_deref() {
+            None | Some("complete") => Ok(Outcome::Complete(answer)),
+            Some("input_required") => input_required(request, result).map(Outcome::InputRequired),
+            Some(other) => {
+                let text = format!("the result is of type {other:?}, which nobody announced");
+                let cause = Cause::UnknownResultType(other.to_owned());
+                Err(Error::new(Kind::Transport, Error::TRANSPORT, text).with_cause(cause))
+            }
+        }
+    }
+
+    fn admit(&self, method: &str) -> Result<(), Error> {
+        match self.catalog().entry(method) {
+            Some(entry) if !entry.has(Role::ClientRequest) => {
+                Err(classic::refusal(self.version(), method))
+            }
+            // A method that is not listed may be an extension's.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Streamable HTTP, "Standard Request Headers".
+fn routing(request: &Request, outfit: &Outfit) -> Routing {
+    let mut routing = outfit.routing().clone();
+    if let Some(version) = meta::overridden(request, PROTOCOL_VERSION) {
+        routing.set("MCP-Protocol-Version", encode_header(&version).into_owned());
+    }
+    routing.set("Mcp-Method", encode_header(&request.method).into_owned());
+    let entry = catalog::CATALOG.entry(&request.method);
+    let value =
+        entry.and_then(|entry| entry.mirrored()).and_then(|name| request.params.member(name));
+    if let Some(name) = value.and_then(|text| serde_json::from_str::<String>(&text).ok()) {
+        routing.set("Mcp-Name", encode_header(&name).into_owned());
+    }
+    routing
+}
+
+/// The type that a result says it is of; `None` where it says nothing.
+fn result_type(result: &str) -> Result<Option<String>, Error> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow, default, rename = "resultType")]
+        result_type: Option<&'a RawValue>,
+    }
+
+    let head: Head<'_> =
+        serde_json::from_str(result).map_err(|error| Error::decode(error.to_string()))?;
+    let Some(text) = head.result_type else { return Ok(None) };
+    match serde_json::from_str::<String>(text.get()) {
+        Ok(name) => Ok(Some(name)),
+        Err(_) => Err(Error::decode("`resultType` is no text")),
+    }
+}
+
+fn input_required(request: &Request, result: &str) -> Result<InputRequired, Error> {
+    let entry = catalog::CATALOG.entry(&request.method);
+    if !entry.is_some_and(|entry| entry.may_ask()) {
+        let text = format!("{} may not be answered by asking for input", request.method);
+        return Err(Error::decode(text));
+    }
+    serde_json::from_str(result)
+        .map_err(|error| Error::decode(format!("an input-required result: {error}")))
+}

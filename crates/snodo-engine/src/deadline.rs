@@ -1,0 +1,140 @@
+//! How long one round may take.
+
+use std::time::{Duration, Instant};
+
+use snodo_types::Error;
+
+/// The clock of a call: a timeout that progress may restart, a cap on that, and pauses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Deadline {
+    timeout: Option<Duration>,
+    /// Progress restarts the timeout, up to this long after the start.
+    total: Option<Duration>,
+    at: Option<Instant>,
+    cap: Option<Instant>,
+    /// The cap cut an extension short.
+    capped: bool,
+    /// What was left when the clock was stopped.
+    held: Option<Duration>,
+}
+
+impl Deadline {
+    /// A clock that has not started. No timeout means no end.
+    pub(crate) fn new(timeout: Option<Duration>, total: Option<Duration>) -> Self {
+        Self { timeout, total, ..Self::default() }
+    }
+
+    /// Counts anew from now.
+    pub(crate) fn start(&mut self, now: Instant) {
+        let after = |wait: Duration| now.checked_add(wait);
+        self.at = self.timeout.and_then(after);
+        self.cap = self.total.and_then(after);
+        (self.capped, self.held) = (false, None);
+    }
+
+    /// Progress came: never earlier than before, never past the cap.
+    pub(crate) fn extend(&mut self, now: Instant) {
+        let (Some(timeout), Some(_), Some(at)) = (self.timeout, self.total, self.at) else {
+            return;
+        };
+        let Some(next) = now.checked_add(timeout) else { return };
+        let limited = self.cap.filter(|cap| *cap < next);
+        self.capped = limited.is_some();
+        self.at = Some(at.max(limited.unwrap_or(next)));
+    }
+
+    /// Stops the clock.
+    pub(crate) fn hold(&mut self, now: Instant) {
+        if let Some(at) = self.at.take() {
+            self.held = Some(at.saturating_duration_since(now));
+        }
+    }
+
+    /// Lets the clock run on.
+    pub(crate) fn release(&mut self, now: Instant) {
+        if let Some(left) = self.held.take() {
+            self.at = now.checked_add(left);
+        }
+    }
+
+    /// When it ends, if it does.
+    pub(crate) fn at(&self) -> Option<Instant> {
+        self.at
+    }
+
+    /// The error, once it has ended.
+    pub(crate) fn expired(&self, now: Instant) -> Option<Error> {
+        if self.at.is_none_or(|at| now < at) {
+            return None;
+        }
+        match (self.capped, self.total) {
+            (true, Some(total)) => Some(Error::max_total_timeout(total)),
+            _ => Some(Error::timeout(self.timeout.unwrap_or_default())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Deadline;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    // S-41, CAN-07
+    #[test]
+    fn progress_restarts_the_timeout_up_to_the_cap() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(10 * SECOND), Some(25 * SECOND));
+        deadline.start(start);
+        deadline.extend(start + 9 * SECOND);
+        assert!(deadline.expired(start + 18 * SECOND).is_none());
+        deadline.extend(start + 18 * SECOND);
+        let error = deadline.expired(start + 25 * SECOND).expect("the cap");
+        assert_eq!(error.message(), "Maximum total timeout exceeded");
+    }
+
+    // S-41
+    #[test]
+    fn without_the_option_progress_changes_nothing() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(10 * SECOND), None);
+        deadline.start(start);
+        deadline.extend(start + 9 * SECOND);
+        let error = deadline.expired(start + 10 * SECOND).expect("the timeout");
+        assert_eq!(
+            error.data().map(ToString::to_string).as_deref(),
+            Some(r#"{"timeoutMs":10000}"#)
+        );
+    }
+
+    #[test]
+    fn a_cap_below_the_timeout_does_not_shorten_a_silent_call() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(10 * SECOND), Some(5 * SECOND));
+        deadline.start(start);
+        deadline.extend(start + SECOND);
+        assert!(deadline.expired(start + 9 * SECOND).is_none());
+        assert!(deadline.expired(start + 10 * SECOND).is_some());
+    }
+
+    #[test]
+    fn the_clock_stands_while_a_person_is_waited_for() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(10 * SECOND), None);
+        deadline.start(start);
+        deadline.hold(start + 4 * SECOND);
+        assert_eq!(deadline.at(), None);
+        deadline.release(start + 300 * SECOND);
+        assert_eq!(deadline.at(), Some(start + 306 * SECOND));
+    }
+
+    #[test]
+    fn no_timeout_never_ends() {
+        let mut deadline = Deadline::new(None, Some(SECOND));
+        deadline.start(Instant::now());
+        deadline.extend(Instant::now());
+        assert_eq!(deadline.at(), None);
+    }
+}

@@ -1,0 +1,428 @@
+//! Settling the version, and opening a session where the version has one.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+use snodo_dialect::{Carrier, Dialect, Era, Identity, Outfit, Params, Request, dialect};
+use snodo_types::{
+    Body, Cause, Error, ErrorObject, Kind, Message, ProtocolVersion, SessionId, TransportError,
+    TransportFault,
+};
+
+use crate::Step;
+use crate::verdict::{Verdict, supported};
+
+/// The opening of one connection.
+///
+/// Where versions of both eras are allowed, `server/discover` is asked first; its answer, by class,
+/// decides. A single era needs no probe: a stateless one sends nothing, the other `initialize`.
+#[derive(Debug)]
+pub struct Negotiation {
+    plan: Plan,
+    state: State,
+    deadline: Option<Instant>,
+    /// What the probe got, where it led to `initialize`.
+    probe: Option<Error>,
+}
+
+/// What a connection may be opened with.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by the driver alone")]
+pub struct Plan {
+    /// The versions the caller allows; any order.
+    pub allowed: Vec<ProtocolVersion>,
+    /// Who is asking.
+    pub identity: Identity,
+    /// What the transport can do.
+    pub carrier: Carrier,
+    /// Whether the transport can send what nothing answers.
+    pub notifies: bool,
+    /// How long the probe may take; `None` for no end.
+    pub probe_timeout: Option<Duration>,
+    /// How long `initialize` may take; `None` for no end.
+    pub timeout: Option<Duration>,
+}
+
+/// What a negotiation came to.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "taken apart by the driver")]
+pub struct Opened {
+    /// The version.
+    pub dialect: &'static dyn Dialect,
+    /// What every message wears.
+    pub outfit: Outfit,
+    /// The session, in the initialize era.
+    pub session: Option<Session>,
+    /// The answer to `server/discover`, where it was asked and told.
+    pub discovered: Option<Message>,
+}
+
+/// A session of the initialize era.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "taken apart by the driver")]
+pub struct Session {
+    /// Its id, if the server issued one.
+    pub id: Option<SessionId>,
+    /// The answer to `initialize`.
+    pub answer: Message,
+}
+
+#[derive(Debug)]
+enum State {
+    Start,
+    /// To ask `server/discover`; `again` once a refusal named this version.
+    Probe {
+        version: ProtocolVersion,
+        again: bool,
+    },
+    Probing {
+        version: ProtocolVersion,
+        again: bool,
+    },
+    Reopen,
+    Reopening,
+    /// To ask `initialize` for the newest of these.
+    Initialize(Vec<ProtocolVersion>),
+    Initializing(Vec<ProtocolVersion>),
+    /// To send `notifications/initialized`.
+    Announce(Box<Opened>),
+    Announcing(Box<Opened>),
+    Ended(Box<Result<Opened, Error>>),
+    Told,
+}
+
+impl Negotiation {
+    /// A negotiation that has not begun.
+    #[must_use]
+    pub fn new(mut plan: Plan) -> Self {
+        plan.allowed.sort_unstable_by(|left, right| right.cmp(left));
+        plan.allowed.dedup();
+        Self { plan, state: State::Start, deadline: None, probe: None }
+    }
+
+    /// What is to be done next; `None` until something happens.
+    pub fn poll(&mut self, next_id: impl FnOnce() -> u64, now: Instant) -> Option<Step<Opened>> {
+        if matches!(self.state, State::Start) {
+            self.state = self.start();
+        }
+        match std::mem::replace(&mut self.state, State::Told) {
+            State::Probe { version, again } => {
+                self.deadline = after(now, self.plan.probe_timeout);
+                self.state = State::Probing { version, again };
+                let request = Request::new(DISCOVER, Params::new());
+                Some(self.send(version, &request, next_id()))
+            }
+            State::Reopen => {
+                self.deadline = None;
+                self.state = State::Reopening;
+                Some(Step::Reopen)
+            }
+            State::Initialize(versions) => {
+                self.deadline = after(now, self.plan.timeout);
+                let version = versions[0];
+                self.state = State::Initializing(versions);
+                Some(match initialize(version, &self.plan.identity) {
+                    Ok(request) => self.send(version, &request, next_id()),
+                    Err(error) => self.stop(error),
+                })
+            }
+            State::Announce(opened) => {
+                self.deadline = after(now, self.plan.timeout);
+                let envelope = opened.outfit.wrap(INITIALIZED.to_owned());
+                self.state = State::Announcing(opened);
+                Some(Step::Send(envelope))
+            }
+            State::Ended(result) => Some(Step::Done(*result)),
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
+    /// Takes a message from the exchange of what was sent last.
+    pub fn handle_message(&mut self, message: Message) {
+        let answers = matches!(message.body(), Body::Error { .. } | Body::Result { .. });
+        match (&self.state, answers) {
+            (State::Probing { .. }, true) => {
+                let verdict = Verdict::of(message);
+                self.settle(verdict);
+            }
+            (State::Initializing(_), true) => self.initialized(message),
+            (State::Probing { .. } | State::Initializing(_), false) => match message.body() {
+                Body::Request { .. } => {
+                    tracing::debug!("the server asked something before the session was open")
+                }
+                _ => tracing::debug!("the server told something before the session was open"),
+            },
+            _ => {}
+        }
+    }
+
+    /// What was sent last was handed to the peer.
+    pub fn handle_sent(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, State::Told) {
+            State::Announcing(opened) => State::Ended(Box::new(Ok(*opened))),
+            other => other,
+        };
+    }
+
+    /// The exchange is over without an answer; `None` where it just ended.
+    pub fn handle_closed(&mut self, why: Option<TransportError>) {
+        let why = why.unwrap_or_else(|| {
+            TransportError::new(
+                TransportFault::StreamEnded,
+                "the connection ended before the answer",
+            )
+        });
+        match self.state {
+            State::Probing { .. } => {
+                let verdict = Verdict::of_failure(why, self.plan.carrier);
+                self.settle(verdict);
+            }
+            State::Initializing(_) | State::Announcing(_) => self.fail(Error::from(why)),
+            _ => {}
+        }
+    }
+
+    /// The time given by [`deadline`](Self::deadline) has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        match self.state {
+            State::Probing { .. } => {
+                let error = Error::timeout(self.plan.probe_timeout.unwrap_or_default());
+                // Only a pipe falls silent before an older server; over HTTP it is the network.
+                self.settle(if self.plan.carrier.own_stream {
+                    Verdict::Unknown(error)
+                } else {
+                    Verdict::Old(error)
+                });
+            }
+            State::Initializing(_) | State::Announcing(_) => {
+                self.fail(Error::timeout(self.plan.timeout.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+
+    /// The connection was made anew.
+    pub fn handle_reopened(&mut self) {
+        if matches!(self.state, State::Reopening) {
+            self.state = State::Initialize(self.of_era(Era::Initialize));
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Probing { .. } | State::Initializing(_) | State::Announcing(_) => self.deadline,
+            _ => None,
+        }
+    }
+
+    /// What is being done, for errors.
+    #[must_use]
+    pub fn doing(&self) -> &'static str {
+        match self.state {
+            State::Start | State::Probe { .. } | State::Probing { .. } => DISCOVER,
+            _ => "initialize",
+        }
+    }
+
+    fn start(&self) -> State {
+        let (stateless, sessions) = (self.of_era(Era::Stateless), self.of_era(Era::Initialize));
+        match (stateless.first(), sessions.is_empty()) {
+            (Some(&version), true) => self.adopt(version, None),
+            (Some(&version), false) => State::Probe { version, again: false },
+            (None, false) => self.begin_session(sessions),
+            (None, true) => {
+                State::Ended(Box::new(Err(Error::usage("no protocol version is allowed"))))
+            }
+        }
+    }
+
+    fn of_era(&self, era: Era) -> Vec<ProtocolVersion> {
+        self.plan.allowed.iter().copied().filter(|version| dialect(*version).era() == era).collect()
+    }
+
+    /// `initialize` needs a transport that can send what nothing answers.
+    fn begin_session(&self, versions: Vec<ProtocolVersion>) -> State {
+        if self.plan.notifies {
+            return State::Initialize(versions);
+        }
+        let requested = names(&versions);
+        let text = "this transport cannot send notifications, which the versions that begin with initialize need";
+        let error = Error::usage(text).with_data(json!({ "requested": requested }));
+        State::Ended(Box::new(Err(error)))
+    }
+
+    fn adopt(&self, version: ProtocolVersion, discovered: Option<Message>) -> State {
+        let dialect = dialect(version);
+        let outfit = dialect.outfit(&self.plan.identity, self.plan.carrier, None);
+        State::Ended(Box::new(Ok(Opened { dialect, outfit, session: None, discovered })))
+    }
+
+    fn send(&mut self, version: ProtocolVersion, request: &Request, id: u64) -> Step<Opened> {
+        let dialect = dialect(version);
+        let outfit = dialect.outfit(&self.plan.identity, self.plan.carrier, None);
+        match dialect.dress(request, id, &outfit) {
+            Ok(envelope) => Step::Send(envelope),
+            Err(error) => self.stop(error),
+        }
+    }
+
+    fn stop(&mut self, error: Error) -> Step<Opened> {
+        self.state = State::Told;
+        Step::Done(Err(error))
+    }
+
+    fn settle(&mut self, verdict: Verdict) {
+        let State::Probing { version, again } = self.state else { return };
+        self.state = match verdict {
+            Verdict::Unknown(error) => State::Ended(Box::new(Err(error))),
+            Verdict::Old(error) => {
+                self.probe = Some(error);
+                if self.plan.notifies {
+                    State::Reopen
+                } else {
+                    self.begin_session(self.of_era(Era::Initialize))
+                }
+            }
+            Verdict::Modern { versions: None, .. } => self.adopt(version, None),
+            Verdict::Modern { versions: Some(versions), discovered } => {
+                self.choose(versions, discovered, again)
+            }
+        };
+    }
+
+    /// Takes the best version that both sides speak.
+    fn choose(&self, offered: Vec<String>, discovered: Option<Message>, again: bool) -> State {
+        let speaks =
+            |version: &ProtocolVersion| offered.iter().any(|name| name == version.as_str());
+        let common: Vec<_> = self.plan.allowed.iter().copied().filter(speaks).collect();
+        let Some(&best) = common.first() else {
+            let data = json!({ "requested": names(&self.plan.allowed), "supported": offered });
+            let text = "the server speaks none of the protocol versions that are allowed";
+            return State::Ended(Box::new(Err(Error::usage(text).with_data(data))));
+        };
+        match (dialect(best).era(), discovered) {
+            (Era::Stateless, Some(discovered)) => self.adopt(best, Some(discovered)),
+            // It refused the version and lists it: ask once more, then take it at its word.
+            (Era::Stateless, None) if !again => State::Probe { version: best, again: true },
+            (Era::Stateless, None) => self.adopt(best, None),
+            _ => self.begin_session(
+                common.into_iter().filter(|v| dialect(*v).era() == Era::Initialize).collect(),
+            ),
+        }
+    }
+
+    fn initialized(&mut self, answer: Message) {
+        let State::Initializing(versions) = std::mem::replace(&mut self.state, State::Told) else {
+            return;
+        };
+        match answer.body() {
+            Body::Result { result, .. } => match negotiated(result, &versions) {
+                Ok(version) => {
+                    let dialect = dialect(version);
+                    let id = answer.outside().and_then(|outside| outside.session.clone());
+                    let outfit =
+                        dialect.outfit(&self.plan.identity, self.plan.carrier, id.as_ref());
+                    let session = Some(Session { id, answer });
+                    self.state = State::Announce(Box::new(Opened {
+                        dialect,
+                        outfit,
+                        session,
+                        discovered: None,
+                    }));
+                }
+                Err(error) => self.fail(error),
+            },
+            Body::Error { error, .. } => match serde_json::from_str::<ErrorObject>(error) {
+                Ok(object) => self.refused(object),
+                Err(fault) => self.fail(Error::decode(fault.to_string())),
+            },
+            _ => {}
+        }
+    }
+
+    /// A slow server of the stateless era may have let the probe's time pass, and refuse
+    /// `initialize` by naming the versions it speaks.
+    fn refused(&mut self, object: ErrorObject) {
+        let modern = object.code == ErrorObject::UNSUPPORTED_PROTOCOL_VERSION;
+        let offered = supported(&object).filter(|_| modern).unwrap_or_default();
+        let speaks =
+            |version: &ProtocolVersion| offered.iter().any(|name| name == version.as_str());
+        let stateless = self.of_era(Era::Stateless).into_iter().find(speaks);
+        match stateless {
+            Some(version) => self.state = self.adopt(version, None),
+            None => self.fail(Error::from(object)),
+        }
+    }
+
+    /// Where both eras were tried, the error tells both answers.
+    fn fail(&mut self, error: Error) {
+        let error = match self.probe.take() {
+            None => error,
+            Some(probe) => {
+                let text =
+                    format!("{} (server/discover before it: {})", error.message(), probe.message());
+                let both = Error::new(error.kind(), error.code(), text);
+                let both = match error.data() {
+                    Some(data) => both.with_data(data.clone()),
+                    None => both,
+                };
+                both.with_cause(Cause::Negotiation { probe, initialize: error })
+            }
+        };
+        self.state = State::Ended(Box::new(Err(error)));
+    }
+}
+
+const DISCOVER: &str = "server/discover";
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+fn initialize(version: ProtocolVersion, identity: &Identity) -> Result<Request, Error> {
+    let params = Params::new()
+        .with("protocolVersion", version.as_str())?
+        .with("capabilities", &identity.capabilities)?
+        .with("clientInfo", &identity.client_info)?;
+    Ok(Request::new("initialize", params))
+}
+
+/// The version a server answered `initialize` with, if it is one of those allowed.
+fn negotiated(result: &str, versions: &[ProtocolVersion]) -> Result<ProtocolVersion, Error> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(rename = "protocolVersion")]
+        version: String,
+    }
+
+    let Ok(head) = serde_json::from_str::<Head>(result) else {
+        return Err(Error::decode("initialize was answered without a `protocolVersion`"));
+    };
+    let known = versions.iter().copied().find(|version| version.as_str() == head.version);
+    known.ok_or_else(|| {
+        let text = format!(
+            "the server chose protocol version {:?}, which is not allowed here",
+            head.version
+        );
+        let data = json!({ "negotiated": head.version, "requested": names(versions) });
+        Error::new(Kind::Protocol, ErrorObject::INVALID_PARAMS, text).with_data(data)
+    })
+}
+
+fn names(versions: &[ProtocolVersion]) -> Vec<&'static str> {
+    versions.iter().map(|version| version.as_str()).collect()
+}
+
+fn after(now: Instant, wait: Option<Duration>) -> Option<Instant> {
+    wait.and_then(|wait| now.checked_add(wait))
+}
+
+#[cfg(test)]
+#[path = "negotiate_tests.rs"]
+mod tests;

@@ -1,0 +1,48 @@
+//! What a machine asks its driver to do.
+
+use std::fmt;
+
+use snodo_dialect::{Carrier, Dialect, Identity, Outfit};
+use snodo_types::{Envelope, Error, Message, ProtocolVersion};
+
+/// One thing for the driver to do. `T` is what the conversation comes to in the end.
+///
+/// Closed on purpose: a reader can list everything a machine may ask for.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
+pub enum Step<T> {
+    /// The conversation is over. Nothing follows.
+    Done(Result<T, Error>),
+    /// Tell whoever wants to know: the server said something that needs no answer.
+    Notify(Message),
+    /// Tell the caller how far the request got.
+    Progress(Message),
+    /// Give up the connection and make it anew; then call `handle_reopened`.
+    Reopen,
+    /// Send this, in place of anything sent before, and read what comes back.
+    Send(Envelope),
+    /// The server asks something: let the attendant answer.
+    Serve(Message),
+}
+
+/// What the parties of a connection agreed on.
+#[derive(Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a view that the driver makes for each poll")]
+pub struct Terms<'a> {
+    /// The version spoken.
+    pub dialect: &'static dyn Dialect,
+    /// What every message wears.
+    pub outfit: &'a Outfit,
+    /// Who is asking.
+    pub identity: &'a Identity,
+    /// What the transport can do.
+    pub carrier: Carrier,
+    /// The versions the caller allows, newest first.
+    pub allowed: &'a [ProtocolVersion],
+}
+
+impl fmt::Debug for Terms<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terms").field("version", &self.dialect.version()).finish_non_exhaustive()
+    }
+}
