@@ -43,11 +43,20 @@ impl Citations {
     /// Reads every Rust file and every fixture.
     pub(super) fn read(files: &[File]) -> Self {
         let packages = packages(files);
+        let code: Vec<_> = files
+            .iter()
+            .filter(|file| file.is_rust())
+            .map(|file| (file, Source::read(file)))
+            .collect();
+        let renamed: BTreeMap<_, _> =
+            code.iter().flat_map(|(file, source)| renamed(file, source)).collect();
         let mut citations = Self::default();
         let mut players = Vec::new();
-        for file in files.iter().filter(|file| file.is_rust()) {
-            if let Some(place) = Place::of(file, &packages) {
-                citations.read_code(file, &place, &mut players);
+        for (file, source) in &code {
+            // A module that stands in a file of another name is named after its `mod` line.
+            let name = renamed.get(&file.path).unwrap_or(&file.path);
+            if let Some(place) = Place::of(name, &packages) {
+                citations.read_code(file, source, &place, &mut players);
             }
         }
         for file in files
@@ -59,8 +68,13 @@ impl Citations {
         citations
     }
 
-    fn read_code(&mut self, file: &File, place: &Place, players: &mut Vec<Player>) {
-        let source = Source::read(file);
+    fn read_code(
+        &mut self,
+        file: &File,
+        source: &Source,
+        place: &Place,
+        players: &mut Vec<Player>,
+    ) {
         let text: Vec<_> = file.text.lines().collect();
         // A line of a string may look like a comment; in a comment nothing is spoken.
         let comment = |line: usize| {
@@ -160,10 +174,10 @@ struct Place {
 }
 
 impl Place {
-    fn of(file: &File, packages: &BTreeMap<&str, &str>) -> Option<Self> {
+    fn of(path: &str, packages: &BTreeMap<&str, &str>) -> Option<Self> {
         let (folder, package) =
-            packages.iter().rev().find(|(folder, _)| file.path.starts_with(**folder))?;
-        let inside = file.path[folder.len()..].strip_suffix(".rs")?;
+            packages.iter().rev().find(|(folder, _)| path.starts_with(**folder))?;
+        let inside = path[folder.len()..].strip_suffix(".rs")?;
         let mut modules: Vec<_> = inside.split('/').collect();
         // The first folder is the target's: src, src/bin, it, tests, examples.
         let target = match modules[..] {
@@ -185,6 +199,19 @@ impl Place {
             self.modules.iter().chain(&function.modules).chain([&function.name]).cloned().collect();
         TestName { package: self.package.clone(), path: parts.join("::") }
     }
+}
+
+/// The files that a `#[path]` brings in, each with the path that its module would have without it.
+fn renamed(file: &File, source: &Source) -> Vec<(String, String)> {
+    let stem = file.path.strip_suffix(".rs").unwrap_or(&file.path);
+    let own = matches!(file.name(), "mod.rs" | "lib.rs" | "main.rs");
+    let below = if own { folder_of(stem).to_owned() } else { format!("{stem}/") };
+    let paths = source.attributes.iter().filter_map(|attribute| {
+        let path = attribute.text.strip_prefix("path = \"")?.strip_suffix('"')?;
+        let module = attribute.item.trim().strip_prefix("mod ")?;
+        Some((format!("{}{path}", folder_of(&file.path)), format!("{below}{module}.rs")))
+    });
+    paths.collect()
 }
 
 /// Folder (with `/` at its end) to the name in its manifest.

@@ -123,6 +123,19 @@ fn a_test_is_named_as_the_runner_names_it() {
 }
 
 #[test]
+fn a_module_in_a_file_of_another_name_is_named_after_its_line() {
+    let test = "//! Words.\n// A-01\n#[test]\nfn it_does_a() {}\n";
+    let parent = "//! Words.\n#[cfg(test)]\n#[path = \"b_tests.rs\"]\nmod tests;\n";
+    for (path, expected) in [
+        ("crates/p/src/a/b.rs", "p a::b::tests::it_does_a"),
+        ("crates/p/src/a/mod.rs", "p a::tests::it_does_a"),
+    ] {
+        let log = format!("PASS [ 0.0s] {expected}\n");
+        assert_eq!(findings(&[(path, parent), ("crates/p/src/a/b_tests.rs", test)], &log), [""; 0]);
+    }
+}
+
+#[test]
 fn a_fixture_proves_rows_through_the_test_that_plays_it() {
     let fixture = ("tests/fixtures/v1/probe.txt", "# A-01\n> {}\n");
     let by_name = (
