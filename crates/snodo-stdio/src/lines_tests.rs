@@ -1,0 +1,1 @@
+//! Lines, however they are cut.
