@@ -10,8 +10,10 @@ mod cancelled;
 mod capabilities;
 mod completion;
 mod content;
+mod elicitation;
 mod envelope;
 mod error;
+mod error_data;
 mod icon;
 mod implementation;
 mod input;
@@ -33,7 +35,10 @@ mod result;
 mod role;
 mod root;
 mod routing;
+mod sampling;
+mod subscription;
 mod task;
+mod task_extension;
 mod tool;
 mod transport_error;
 mod version;
@@ -50,8 +55,13 @@ pub use completion::{
 pub use content::{
     Content, EmbeddedResource, MediaContent, OtherContent, TextContent, ToolResult, ToolUse,
 };
+pub use elicitation::{
+    Choice, ElicitAction, ElicitMode, ElicitParams, ElicitResult, ElicitationComplete, EnumItems,
+    FieldKind, FormField, FormSchema, PrimitiveSchema,
+};
 pub use envelope::{Abandon, Envelope, InboxLimits, Overflow};
 pub use error::{Cause, Error, Kind};
+pub use error_data::{MissingCapability, UnsupportedVersion, UrlElicitations};
 pub use icon::{Icon, Theme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses, Outcome};
@@ -80,7 +90,13 @@ pub use result::{EmptyResult, ResultType};
 pub use role::Role;
 pub use root::{Root, Roots};
 pub use routing::Routing;
+pub use sampling::{
+    CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences,
+    SamplingMessage, ToolChoice, ToolChoiceMode,
+};
+pub use subscription::{SubscriptionFilter, SubscriptionParams};
 pub use task::{CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskParams, TaskStatus};
+pub use task_extension::{DetailedTask, UpdateTaskParams};
 pub use tool::{TaskSupport, Tool, ToolAnnotations, ToolExecution};
 pub use transport_error::{Processed, TransportError, TransportFault};
 pub use version::{ProtocolVersion, UnknownVersion};

@@ -59,6 +59,12 @@ impl<T> From<T> for OneOrMany<T> {
     }
 }
 
+impl<T> From<Vec<T>> for OneOrMany<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self::many(items)
+    }
+}
+
 impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.items[..] {
