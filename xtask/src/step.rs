@@ -39,7 +39,6 @@ impl Step<'_> {
             .stdin(Stdio::null())
             .stderr(input.try_clone().map_err(|error| error.to_string())?)
             .stdout(input);
-        own_group(&mut command);
         let mut child =
             command.spawn().map_err(|error| format!("`{program}` does not start: {error}"))?;
         // The command holds the pipe's other end open, and the log would never end.
@@ -76,7 +75,7 @@ impl Step<'_> {
                 return Ok(status);
             }
             if start.elapsed() > self.limit {
-                end_group(child);
+                end_family(child);
                 let _ = child.wait();
                 return Err(format!(
                     "`{}` took longer than {:?}",
@@ -120,22 +119,36 @@ pub(crate) fn tail(log: &str, lines: usize) -> String {
     all[all.len().saturating_sub(lines)..].join("\n")
 }
 
-#[cfg(unix)]
-fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
-    command.process_group(0);
+/// Ends the program with everything that it started, steps of its own included.
+///
+/// They stay in our process group, so that a Ctrl-C at the terminal reaches them all.
+fn end_family(child: &mut Child) {
+    let family: Vec<_> = descendants(child.id()).iter().map(u32::to_string).collect();
+    if !family.is_empty() {
+        let _ = Command::new("sh").args(["-c", "kill -KILL \"$@\"", "sh"]).args(family).status();
+    }
+    let _ = child.kill();
 }
 
-#[cfg(not(unix))]
-fn own_group(_command: &mut Command) {}
-
-/// Ends the program with everything that it started.
-fn end_group(child: &mut Child) {
-    let group = format!("-{}", child.id());
-    let ended = Command::new("kill").args(["-KILL", "--", &group]).status();
-    if !ended.is_ok_and(|status| status.success()) {
-        let _ = child.kill();
+/// The processes below one, as far as this system lists processes under `/proc`.
+fn descendants(process: u32) -> Vec<u32> {
+    let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let parents: Vec<(u32, u32)> = listed
+        .filter_map(|entry| {
+            let own = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name, in brackets, may hold anything; the state and the parent follow it.
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+            Some((own, parent))
+        })
+        .collect();
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(own, _)| *own));
+        next += 1;
     }
+    found.split_off(1)
 }
 
 /// The lines of the last run of all tests, from the root.
@@ -169,11 +182,11 @@ mod tests {
         assert!(missing.contains("`no-such-program` does not start"), "{missing}");
     }
 
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_step_past_its_limit_ends_with_its_children() {
         let log = "target/xtask/test-of-limit.log";
-        let command = ["sh", "-c", "sleep 600 & echo $!; wait"];
+        let command = ["sh", "-c", "sh -c 'sleep 600 & echo $!; wait'; true"];
         let limit = Duration::from_millis(300);
         let start = Instant::now();
         let ended = Step { limit, ..step(&command, log) }.run().expect_err("it is too slow");
