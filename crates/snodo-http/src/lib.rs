@@ -1,1 +1,51 @@
 //! MCP over Streamable HTTP: POST, GET, DELETE, server-sent events, sessions, TLS.
+//!
+//! [`Http`] is the address of a server and makes transports; [`Credentials`] says who the caller
+//! is. Everything else is inside:
+//!
+//! ```text
+//! HttpTransport ─ Post · Get · DELETE ─ Wire (headers, credentials) ─ Backend ─ Pool ─ TCP, TLS
+//! ```
+//!
+//! What this crate never does: name a version of the protocol, read the inside of a message, keep
+//! a session.
+//!
+//! # Features
+//!
+//! - `tls`: `https`, by rustls with ring and the platform's roots. A plain `http` client builds no
+//!   TLS with it either. Without it an `https` URL is refused.
+
+mod abandon;
+mod answer;
+mod backend;
+mod body;
+mod connector;
+mod credentials;
+mod date;
+mod dial;
+mod events;
+mod fault;
+mod get;
+mod headers;
+mod limits;
+mod patience;
+mod pool;
+mod post;
+mod pump;
+mod sse;
+mod status;
+mod target;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls.rs"]
+mod tls;
+mod transport;
+mod wire;
+
+pub use connector::Http;
+pub use credentials::{Asked, Credentials, Refusal, Verdict};
+pub use transport::HttpTransport;
+
+#[cfg(test)]
+mod tests;

@@ -280,8 +280,8 @@ impl From<TransportError> for Error {
             TransportFault::Timeout => Self::TIMEOUT,
             _ => Self::TRANSPORT,
         };
-        let kind = match below.status() {
-            Some(401 | 403) => Kind::Authorization,
+        let kind = match (below.fault(), below.status()) {
+            (TransportFault::Credentials, _) | (_, Some(401 | 403)) => Kind::Authorization,
             _ => Kind::Transport,
         };
         Self::new(kind, code, below.message()).with_cause(Cause::Transport(below))

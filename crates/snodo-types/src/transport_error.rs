@@ -32,6 +32,8 @@ pub enum TransportFault {
     Closed,
     /// The peer could not be reached: refused, unknown host, no route.
     Connect,
+    /// The credentials for a request could not be had.
+    Credentials,
     /// The server process ended.
     Exited,
     /// What came is not a JSON-RPC response.

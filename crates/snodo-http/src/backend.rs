@@ -1,0 +1,99 @@
+//! What carries one request and brings its answer: the only door to the network.
+//!
+//! Everything above it knows requests and answers; everything below knows sockets. A stack of
+//! other people's layers goes here.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode};
+use hyper::body::{Frame, SizeHint};
+use snodo_types::TransportError;
+
+use crate::body::Body;
+use crate::limits::Limits;
+use crate::pool::Pool;
+use crate::target::Target;
+use crate::tls::Tls;
+
+/// How requests reach the server.
+#[derive(Clone)]
+pub(crate) struct Backend {
+    pool: Arc<Pool>,
+}
+
+/// A response whose body is still to be read.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+}
+
+impl Backend {
+    pub(crate) fn new(target: Arc<Target>, limits: Limits, tls: Tls) -> Self {
+        Self { pool: Pool::new(target, limits, tls) }
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection that carries the request.
+    pub(crate) async fn send(&self, request: Request<Outgoing>) -> Result<Answer, TransportError> {
+        let (response, lease) = self.pool.send(request).await?;
+        let (head, incoming) = response.into_parts();
+        let reusable = !closes(&head.headers) && head.version == http::Version::HTTP_11;
+        let body = Body::new(incoming, lease, reusable);
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+}
+
+/// The body of a request: one piece, whose length goes ahead of it.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    bytes: Bytes,
+    written: Option<Arc<AtomicBool>>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(bytes: Bytes, written: Option<Arc<AtomicBool>>) -> Self {
+        Self { bytes, written }
+    }
+}
+
+impl hyper::body::Body for Outgoing {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        // The head is in the connection's buffer by now: what follows cannot be taken back.
+        if let Some(written) = &self.written {
+            written.store(true, Ordering::Release);
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes.len() as u64)
+    }
+}
+
+fn closes(headers: &HeaderMap) -> bool {
+    headers.get_all(http::header::CONNECTION).iter().any(|value| {
+        value
+            .as_bytes()
+            .split(|byte| *byte == b',')
+            .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+    })
+}

@@ -1,0 +1,187 @@
+//! The body of a response, and what becomes of its connection.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body as _, Incoming};
+use snodo_types::{TransportError, TransportFault};
+use tokio::task::coop;
+
+use crate::fault;
+use crate::pool::Lease;
+
+/// What is left of a response.
+///
+/// # Drop behavior
+///
+/// A body that was not read to its end closes its connection.
+pub(crate) struct Body(Source);
+
+enum Source {
+    /// The connection, and whether it may carry another request.
+    Live {
+        incoming: Incoming,
+        lease: Lease,
+        reusable: bool,
+    },
+    /// Read already.
+    Kept(Bytes),
+    Ended,
+}
+
+impl Body {
+    pub(crate) fn new(incoming: Incoming, lease: Lease, reusable: bool) -> Self {
+        let mut body = Self(Source::Live { incoming, lease, reusable });
+        body.settle();
+        body
+    }
+
+    /// A body that was read already.
+    pub(crate) fn kept(bytes: Bytes) -> Self {
+        Self(Source::Kept(bytes))
+    }
+
+    /// The next piece; `None` at the end. Costs a unit of tokio's budget, so that a body that
+    /// always has more starves nobody.
+    pub(crate) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, TransportError>>> {
+        loop {
+            let Source::Live { incoming, lease, .. } = &mut self.0 else {
+                return Poll::Ready(match std::mem::replace(&mut self.0, Source::Ended) {
+                    Source::Kept(bytes) if !bytes.is_empty() => Some(Ok(bytes)),
+                    _ => None,
+                });
+            };
+            let budget = ready!(coop::poll_proceed(cx));
+            let frame = ready!(Pin::new(incoming).poll_frame(cx));
+            budget.made_progress();
+            match frame {
+                Some(Ok(frame)) => {
+                    self.settle();
+                    // Trailers say nothing here.
+                    if let Ok(data) = frame.into_data() {
+                        return Poll::Ready(Some(Ok(data)));
+                    }
+                }
+                Some(Err(error)) => {
+                    let error = fault::body(lease.target(), error);
+                    self.0 = Source::Ended;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    self.finish();
+                    return Poll::Ready(None);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing comes any more.
+    pub(crate) fn is_ended(&self) -> bool {
+        match &self.0 {
+            Source::Live { .. } => false,
+            Source::Kept(bytes) => bytes.is_empty(),
+            Source::Ended => true,
+        }
+    }
+
+    /// Reads to the end, at most `limit` bytes.
+    pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
+        let promised = match &self.0 {
+            Source::Live { incoming, .. } => incoming.size_hint().exact().unwrap_or(0),
+            _ => 0,
+        };
+        let promised = usize::try_from(promised).unwrap_or(usize::MAX);
+        if promised > limit {
+            return Err(too_large(limit));
+        }
+        // A promise costs address space only, and no more than this much of it.
+        let mut bytes = Vec::with_capacity(promised.min(MOST_RESERVED));
+        while let Some(piece) = poll_fn(|cx| self.poll_data(cx)).await {
+            let piece = piece?;
+            if bytes.len() + piece.len() > limit {
+                return Err(too_large(limit));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    }
+
+    /// Reads what comes of at most `limit` bytes within a short time: the body of an error, which
+    /// is told whether it is whole or not.
+    pub(crate) async fn beginning(&mut self, limit: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let reading = async {
+            while bytes.len() < limit
+                && let Some(Ok(piece)) = poll_fn(|cx| self.poll_data(cx)).await
+            {
+                bytes.extend_from_slice(&piece);
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, reading).await;
+        bytes.truncate(limit);
+        bytes
+    }
+
+    /// Reads and forgets a short rest, so that the connection can be used again; a long one or a
+    /// slow one is not worth it.
+    pub(crate) async fn drain(mut self) {
+        if self.is_ended() {
+            return;
+        }
+        let reading = async {
+            let mut seen = 0;
+            while seen < MOST_DRAINED
+                && let Some(Ok(piece)) = poll_fn(|cx| self.poll_data(cx)).await
+            {
+                seen += piece.len();
+            }
+        };
+        let _ = tokio::time::timeout(BRIEFLY, reading).await;
+    }
+
+    /// See [`Lease::free_slot`].
+    pub(crate) fn free_slot(&mut self) {
+        if let Source::Live { lease, .. } = &mut self.0 {
+            lease.free_slot();
+        }
+    }
+
+    /// Gives the connection back as soon as the last byte is known to have come.
+    fn settle(&mut self) {
+        if let Source::Live { incoming, .. } = &self.0
+            && incoming.is_end_stream()
+        {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Source::Live { lease, reusable: true, .. } =
+            std::mem::replace(&mut self.0, Source::Ended)
+        {
+            lease.give_back();
+        }
+    }
+}
+
+fn too_large(limit: usize) -> TransportError {
+    TransportError::new(TransportFault::TooLarge, format!("the answer is over {limit} bytes"))
+}
+
+/// The most that is reserved for a body on its server's word.
+const MOST_RESERVED: usize = 16 * 1024 * 1024;
+
+/// The most that is read of a body nobody wants.
+const MOST_DRAINED: usize = 64 * 1024;
+
+/// How long a body that nobody wants is waited for.
+const BRIEFLY: Duration = Duration::from_millis(50);
+
+/// How long the body of an error is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);

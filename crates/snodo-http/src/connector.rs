@@ -1,0 +1,219 @@
+//! How to reach a server: the builder that people write.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use snodo_transport::Connect;
+use snodo_types::{TransportError, TransportFault};
+use tokio::runtime::Handle;
+
+use crate::backend::Backend;
+use crate::credentials::{Credentials, Erased};
+use crate::fault;
+use crate::headers::{Fixed, Templates, checked_value};
+use crate::limits::Limits;
+use crate::patience::Patience;
+use crate::target::Target;
+use crate::tls::Tls;
+use crate::transport::HttpTransport;
+use crate::wire::Wire;
+
+/// A server that is reached over Streamable HTTP.
+///
+/// Connecting sends nothing; the first message opens the first connection. Connections at rest are
+/// shared by all transports that one `Http` and its clones make, and end with the last of them.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use snodo_http::Http;
+/// use snodo_transport::Connect;
+///
+/// let server = Http::new("https://example.com/mcp?key=k")?
+///     .header("x-tenant", "blue")?
+///     .bearer("token")?
+///     .connect_timeout(Duration::from_secs(3));
+/// assert_eq!(server.target(), "https://example.com/mcp");
+/// # Ok::<(), snodo_types::TransportError>(())
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Http {
+    target: Arc<Target>,
+    limits: Limits,
+    fixed: Fixed,
+    tls: Tls,
+    credentials: Option<Arc<dyn Erased>>,
+    /// Made by the first connect, of this value or a clone.
+    wire: Arc<OnceLock<Arc<Wire>>>,
+}
+
+impl Http {
+    /// Takes the URL of the one MCP endpoint. A fragment is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The URL is neither `http` nor `https`, holds a user name or a password, or is no URL
+    /// ([`TransportFault::Usage`]); it is `https` and this build has no TLS
+    /// ([`TransportFault::Unsupported`]).
+    pub fn new(url: impl AsRef<str>) -> Result<Self, TransportError> {
+        let target = Target::parse(url.as_ref())?;
+        let tls = Tls::default();
+        tls.check(&target)?;
+        Ok(Self {
+            target: Arc::new(target),
+            limits: Limits::default(),
+            fixed: Fixed::default(),
+            tls,
+            credentials: None,
+            wire: Arc::default(),
+        })
+    }
+
+    /// Adds a header to every request: each message, the GET stream and the DELETE.
+    ///
+    /// Values are taken for secrets and never shown. An `accept` is added behind the media types
+    /// of the protocol.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportFault::Usage`]: the name is none, or one that the transport or the protocol sets
+    /// itself (`host`, `content-type`, `content-length`, `transfer-encoding`, `connection`,
+    /// `mcp-…` and the like); the value has a character that is not visible ASCII, space or tab.
+    pub fn header(self, name: &str, value: &str) -> Result<Self, TransportError> {
+        let mut fixed = self.fixed.clone();
+        fixed.add(name, value)?;
+        Ok(self.with(|http| http.fixed = fixed))
+    }
+
+    /// Sends a bearer token with every request. For one that changes, see [`credentials`](Self::credentials).
+    ///
+    /// # Errors
+    ///
+    /// [`TransportFault::Usage`]: the token is empty or has a character that a header cannot carry.
+    pub fn bearer(self, token: &str) -> Result<Self, TransportError> {
+        let value = bearer(token)?;
+        Ok(self.with(|http| http.fixed.authorize(value)))
+    }
+
+    /// Asks for the headers that identify the caller before every request.
+    ///
+    /// Not together with a fixed `authorization`: that is refused when connecting.
+    pub fn credentials(self, credentials: impl Credentials) -> Self {
+        self.with(|http| http.credentials = Some(Arc::new(credentials)))
+    }
+
+    /// How long name lookup, TCP and TLS may take together; 10 seconds unless set.
+    ///
+    /// It is the only clock of this transport: how long a request may take is the client's.
+    pub fn connect_timeout(self, limit: Duration) -> Self {
+        self.with(|http| http.limits.connect = limit)
+    }
+
+    /// The most bytes of one JSON body, or of one event on a stream; 16 MiB unless set.
+    pub fn max_body_bytes(self, bytes: usize) -> Self {
+        self.with(|http| http.limits.body_bytes = bytes)
+    }
+
+    /// The most bytes of a response's head; 64 KiB unless set. It has at most 100 headers.
+    pub fn max_header_bytes(self, bytes: usize) -> Self {
+        self.with(|http| http.limits.header_bytes = bytes)
+    }
+
+    /// The most connections that rest between requests; 32 unless set. With 0 each request has a
+    /// connection of its own.
+    pub fn pool_idle(self, connections: usize) -> Self {
+        self.with(|http| http.limits.idle = connections)
+    }
+
+    /// How long a connection rests before it is closed; 4 seconds unless set, which is shorter
+    /// than the patience of common servers.
+    pub fn pool_idle_timeout(self, limit: Duration) -> Self {
+        self.with(|http| http.limits.idle_timeout = limit)
+    }
+
+    /// The most requests at once; unlimited unless set, at least 1. Others wait their turn within
+    /// their own deadline. An open event stream does not count.
+    pub fn pool_max_requests_at_once(self, requests: usize) -> Self {
+        self.with(|http| http.limits.at_once = Some(requests))
+    }
+
+    /// The most requests over one connection; unlimited unless set.
+    pub fn pool_max_requests_per_connection(self, requests: usize) -> Self {
+        self.with(|http| http.limits.per_connection = Some(requests))
+    }
+
+    /// Secures `https` connections by a configuration of the caller's, in place of the one that
+    /// all clients of a process share (the platform's roots, ring, HTTP/1.1). Its ALPN list must
+    /// be empty or name `http/1.1` alone.
+    #[cfg(feature = "tls")]
+    pub fn tls_config(self, config: Arc<rustls::ClientConfig>) -> Self {
+        self.with(|http| http.tls = Tls::with(config))
+    }
+
+    /// Changes the configuration; what was connected before keeps the old one.
+    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self.wire = Arc::default();
+        self
+    }
+
+    fn wire(&self) -> Arc<Wire> {
+        let wire = self.wire.get_or_init(|| {
+            let (target, limits) = (Arc::clone(&self.target), self.limits.clone());
+            Arc::new(Wire {
+                target: Arc::clone(&target),
+                limits: limits.clone(),
+                templates: Templates::new(&target, &self.fixed),
+                backend: Backend::new(target, limits, self.tls.clone()),
+                credentials: self.credentials.clone(),
+                patience: Patience::default(),
+            })
+        });
+        Arc::clone(wire)
+    }
+}
+
+impl Connect for Http {
+    type Transport = HttpTransport;
+
+    async fn connect(&self) -> Result<HttpTransport, TransportError> {
+        if self.credentials.is_some() && self.fixed.has_authorization() {
+            let why = "credentials and a fixed authorization header contradict each other";
+            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
+        }
+        let runtime = Handle::try_current().map_err(|_| fault::no_runtime())?;
+        Ok(HttpTransport::new(self.wire(), runtime))
+    }
+
+    fn target(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.target.shown())
+    }
+}
+
+impl fmt::Debug for Http {
+    /// Shows names of headers, never a value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http")
+            .field("target", &self.target.shown())
+            .field("headers", &self.fixed.names().collect::<Vec<_>>())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `Bearer` and the token; the error never shows it.
+pub(crate) fn bearer(token: &str) -> Result<HeaderValue, TransportError> {
+    let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !fits {
+        let why = "a bearer token is visible ASCII without spaces, and not empty";
+        return Err(TransportError::new(TransportFault::Usage, why).not_processed());
+    }
+    let mut value = checked_value(&AUTHORIZATION, &format!("Bearer {token}"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

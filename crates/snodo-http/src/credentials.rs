@@ -1,0 +1,210 @@
+//! Who the caller is: the trait behind every `Authorization`.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::{Future, poll_fn, ready};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use http::{HeaderMap, Method};
+use snodo_transport::{BoxFuture, Incoming};
+use snodo_types::TransportError;
+
+/// Where the headers that identify the caller come from.
+///
+/// [`authorize`](Self::authorize) is asked before every request of any kind: messages, replies,
+/// the GET stream, the DELETE at the end. When the server refuses (401, or 403 with a challenge)
+/// [`refused`](Self::refused) decides whether the request is sent again. A request is sent again
+/// at most 3 times, and never when the same challenge came for the same headers.
+///
+/// All futures run within the exchange that needs them, and are dropped with it. An error of
+/// theirs is the exchange's. It must hold no secret; [`TransportFault::Credentials`] says that
+/// they could not be had.
+///
+/// [`TransportFault::Credentials`]: snodo_types::TransportFault::Credentials
+///
+/// ```
+/// use http::HeaderMap;
+/// use snodo_http::{Asked, Credentials};
+/// use snodo_types::TransportError;
+///
+/// struct Key(http::HeaderValue);
+///
+/// impl Credentials for Key {
+///     async fn authorize(&self, _: Asked<'_>) -> Result<HeaderMap, TransportError> {
+///         Ok(HeaderMap::from_iter([(http::header::AUTHORIZATION, self.0.clone())]))
+///     }
+/// }
+/// ```
+pub trait Credentials: Send + Sync + 'static {
+    /// The headers for one request; none is an answer too.
+    ///
+    /// They replace fixed headers of the same name. Headers of the transport itself are refused.
+    ///
+    /// # Errors
+    ///
+    /// The credentials cannot be had; the request is not sent.
+    fn authorize(
+        &self,
+        request: Asked<'_>,
+    ) -> impl Future<Output = Result<HeaderMap, TransportError>> + Send;
+
+    /// Decides what a refusal leads to. Unless written, the refusal stands.
+    ///
+    /// # Errors
+    ///
+    /// New credentials cannot be had; the error takes the place of the refusal.
+    fn refused(
+        &self,
+        _refusal: Refusal<'_>,
+    ) -> impl Future<Output = Result<Verdict, TransportError>> + Send {
+        ready(Ok(Verdict::GiveUp))
+    }
+
+    /// Sees the headers of every response, for what servers hand out in passing (a nonce).
+    fn seen(&self, _headers: &HeaderMap) {}
+
+    /// Whether the futures may wait for a person. While one does, the clock of the call stands;
+    /// how long at most is for the implementation to say (300 s is usual).
+    fn is_interactive(&self) -> bool {
+        false
+    }
+}
+
+/// The request that wants credentials.
+///
+/// ```
+/// # use snodo_http::Asked;
+/// fn binds_to(request: Asked<'_>) -> (&str, &str) {
+///     (request.method.as_str(), request.url)
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Asked<'a> {
+    /// `POST`, `GET` or `DELETE`.
+    pub method: &'a Method,
+    /// The whole URL, without a fragment.
+    pub url: &'a str,
+}
+
+/// How a server refused.
+///
+/// ```
+/// # use snodo_http::Refusal;
+/// fn wants_more(refusal: Refusal<'_>) -> bool {
+///     refusal.status == 403 && refusal.challenges.iter().any(|text| text.contains("insufficient_scope"))
+/// }
+/// ```
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Refusal<'a> {
+    /// The request.
+    pub request: Asked<'a>,
+    /// 401, or 403 with a challenge.
+    pub status: u16,
+    /// The values of all `WWW-Authenticate` headers, as they came.
+    pub challenges: &'a [String],
+    /// All headers of the response.
+    pub headers: &'a HeaderMap,
+    /// What [`authorize`](Credentials::authorize) had given.
+    pub sent: &'a HeaderMap,
+    /// How often the request was sent again before this.
+    pub resends: u32,
+}
+
+impl fmt::Debug for Refusal<'_> {
+    /// Leaves out what was sent, and response headers: both may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refusal")
+            .field("status", &self.status)
+            .field("challenges", &self.challenges)
+            .field("resends", &self.resends)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a refusal leads to.
+///
+/// ```
+/// assert_ne!(snodo_http::Verdict::Retry, snodo_http::Verdict::GiveUp);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a request is sent again or it is not")]
+pub enum Verdict {
+    /// The refusal stands.
+    GiveUp,
+    /// The request is sent again, with what [`authorize`](Credentials::authorize) gives now.
+    Retry,
+}
+
+/// [`Credentials`] behind a pointer.
+pub(crate) trait Erased: Send + Sync {
+    fn authorize<'a>(
+        &'a self,
+        request: Asked<'a>,
+    ) -> BoxFuture<'a, Result<HeaderMap, TransportError>>;
+    fn refused<'a>(
+        &'a self,
+        refusal: Refusal<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, TransportError>>;
+    fn seen(&self, headers: &HeaderMap);
+    fn is_interactive(&self) -> bool;
+}
+
+impl<C: Credentials> Erased for C {
+    fn authorize<'a>(
+        &'a self,
+        request: Asked<'a>,
+    ) -> BoxFuture<'a, Result<HeaderMap, TransportError>> {
+        Box::pin(Credentials::authorize(self, request))
+    }
+
+    fn refused<'a>(
+        &'a self,
+        refusal: Refusal<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, TransportError>> {
+        Box::pin(Credentials::refused(self, refusal))
+    }
+
+    fn seen(&self, headers: &HeaderMap) {
+        Credentials::seen(self, headers);
+    }
+
+    fn is_interactive(&self) -> bool {
+        Credentials::is_interactive(self)
+    }
+}
+
+/// What the credentials' futures want the reader of an exchange to know: that they wait, and no
+/// longer do. At most two notes for each of the few times a request is sent.
+#[derive(Clone, Default)]
+pub(crate) struct Notes(Arc<Mutex<VecDeque<Incoming>>>);
+
+impl Notes {
+    pub(crate) fn take(&self) -> Option<Incoming> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// Runs a future that may wait for a person, and notes when it does.
+    pub(crate) async fn around<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let mut held = false;
+        poll_fn(|cx| {
+            let polled = future.as_mut().poll(cx);
+            match (&polled, held) {
+                (Poll::Pending, false) => self.add(Incoming::Held),
+                (Poll::Ready(_), true) => self.add(Incoming::Released),
+                _ => {}
+            }
+            held = polled.is_pending();
+            polled
+        })
+        .await
+    }
+
+    fn add(&self, note: Incoming) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(note);
+    }
+}

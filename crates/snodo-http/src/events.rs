@@ -1,0 +1,82 @@
+//! Messages from an event stream.
+
+use std::task::{Context, Poll, ready};
+
+use snodo_types::{MalformedMessage, Message, TransportError, TransportFault};
+
+use crate::body::Body;
+use crate::sse::{Event, Reader, TooLong};
+
+/// The body of a response, read as events.
+pub(crate) struct Events {
+    body: Body,
+    reader: Reader,
+    limit: usize,
+}
+
+/// What an event held.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Malformed(MalformedMessage),
+    Message(Message),
+}
+
+impl Events {
+    pub(crate) fn new(mut body: Body, limit: usize) -> Self {
+        body.free_slot();
+        Self { body, reader: Reader::new(limit), limit }
+    }
+
+    /// What the next event with something in it held; `None` at the end of the stream.
+    ///
+    /// Events of another type say nothing, and neither does one with empty data: it tells an id
+    /// (2025-11-25, transports, "Sending Messages to the Server").
+    pub(crate) fn poll_found(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Found, TransportError>>> {
+        loop {
+            while let Some(event) = self.reader.next() {
+                match event.map(found) {
+                    Ok(Some(found)) => return Poll::Ready(Some(Ok(found))),
+                    Ok(None) => {}
+                    Err(TooLong) => return Poll::Ready(Some(Err(self.too_long()))),
+                }
+            }
+            match ready!(self.body.poll_data(cx)) {
+                Some(Ok(chunk)) => self.reader.feed(chunk),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+
+    /// A message that the end of the stream cut off behind its last character: whole, but without
+    /// the blank line that should follow it.
+    pub(crate) fn remainder(&mut self) -> Option<Message> {
+        match self.reader.remainder().and_then(found)? {
+            Found::Message(message) => Some(message),
+            Found::Malformed(_) => None,
+        }
+    }
+
+    /// What is left once nothing of the stream is wanted any more.
+    pub(crate) fn into_body(self) -> Body {
+        self.body
+    }
+
+    fn too_long(&self) -> TransportError {
+        let why = format!("an event of the stream is over {} bytes", self.limit);
+        TransportError::new(TransportFault::TooLarge, why)
+    }
+}
+
+fn found(event: Event) -> Option<Found> {
+    if !event.is_message() || event.data.is_empty() {
+        return None;
+    }
+    Some(match Message::parse(event.data) {
+        Ok(message) => Found::Message(message),
+        Err(malformed) => Found::Malformed(malformed),
+    })
+}

@@ -1,0 +1,232 @@
+//! What stands in front of a request.
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use snodo_types::{Routing, TransportError, TransportFault};
+
+use crate::target::Target;
+
+/// The headers of each kind of request, built once and cloned.
+#[derive(Clone)]
+pub(crate) struct Templates {
+    post: HeaderMap,
+    get: HeaderMap,
+    delete: HeaderMap,
+}
+
+impl Templates {
+    pub(crate) fn new(target: &Target, fixed: &Fixed) -> Self {
+        let with = |accept: Option<&'static str>| {
+            let mut headers = HeaderMap::with_capacity(8 + fixed.0.len());
+            headers.insert(HOST, target.authority().clone());
+            if let Some(accept) = accept {
+                headers.insert(ACCEPT, HeaderValue::from_static(accept));
+            }
+            for (name, value) in &fixed.0 {
+                match (name == ACCEPT, accept) {
+                    (false, _) => drop(headers.append(name.clone(), value.clone())),
+                    (true, Some(accept)) => drop(headers.insert(ACCEPT, wider(accept, value))),
+                    (true, None) => {}
+                }
+            }
+            headers
+        };
+        let mut post = with(Some("application/json, text/event-stream"));
+        post.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self { post, get: with(Some("text/event-stream")), delete: with(None) }
+    }
+
+    /// For a message.
+    pub(crate) fn post(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
+        routed(self.post.clone(), routing)
+    }
+
+    /// For the stream that a server may offer.
+    pub(crate) fn get(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
+        routed(self.get.clone(), routing)
+    }
+
+    /// For the end of a session.
+    pub(crate) fn delete(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
+        routed(self.delete.clone(), routing)
+    }
+}
+
+/// The caller's own headers, which every request carries.
+#[derive(Clone, Default)]
+pub(crate) struct Fixed(Vec<(HeaderName, HeaderValue)>);
+
+impl Fixed {
+    /// Adds one; names of the transport are refused, and values that HTTP cannot carry.
+    pub(crate) fn add(&mut self, name: &str, value: &str) -> Result<(), TransportError> {
+        let name = checked_name(name)?;
+        if is_protocol(&name) || (is_own(&name) && name != ACCEPT) {
+            return Err(usage(format!("the header {name} is the transport's own")));
+        }
+        let mut value = checked_value(&name, value)?;
+        // What a caller adds is nearly always a key of some kind.
+        value.set_sensitive(true);
+        self.0.push((name, value));
+        Ok(())
+    }
+
+    /// Sets the one `Authorization`, whatever stood there.
+    pub(crate) fn authorize(&mut self, value: HeaderValue) {
+        self.0.retain(|(name, _)| name != AUTHORIZATION);
+        self.0.push((AUTHORIZATION, value));
+    }
+
+    pub(crate) fn has_authorization(&self) -> bool {
+        self.0.iter().any(|(name, _)| name == AUTHORIZATION)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// Adds what credentials gave, in place of what stood there.
+pub(crate) fn grant(headers: &mut HeaderMap, granted: &HeaderMap) -> Result<(), TransportError> {
+    for name in granted.keys() {
+        if is_own(name) || is_protocol(name) {
+            return Err(usage(format!("credentials gave the transport's own header {name}")));
+        }
+        headers.remove(name);
+    }
+    for (name, value) in granted {
+        let mut value = value.clone();
+        value.set_sensitive(true);
+        headers.append(name.clone(), value);
+    }
+    Ok(())
+}
+
+/// A value that a header can carry; the error never shows it.
+pub(crate) fn checked_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TransportError> {
+    let visible = value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+    HeaderValue::from_str(value).ok().filter(|_| visible).ok_or_else(|| {
+        usage(format!("the value of the header {name} has a character that is not visible ASCII"))
+    })
+}
+
+fn routed(mut headers: HeaderMap, routing: &Routing) -> Result<HeaderMap, TransportError> {
+    for (name, value) in routing.iter() {
+        let name = checked_name(name)?;
+        if is_own(&name) {
+            return Err(usage(format!("the header {name} is the transport's own")));
+        }
+        let value = checked_value(&name, value)?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn checked_name(name: &str) -> Result<HeaderName, TransportError> {
+    HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| usage(format!("{name:?} is not the name of a header")))
+}
+
+/// Framing and negotiation: nobody but this crate may set them.
+fn is_own(name: &HeaderName) -> bool {
+    const OWN: [&str; 14] = [
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    OWN.contains(&name.as_str())
+}
+
+/// What the protocol says in headers: it comes with each message's routing, from nowhere else.
+fn is_protocol(name: &HeaderName) -> bool {
+    name.as_str().starts_with("mcp-") || name.as_str() == "last-event-id"
+}
+
+/// The protocol's media types first; a caller may only add to them.
+fn wider(accept: &str, more: &HeaderValue) -> HeaderValue {
+    let more = more.to_str().unwrap_or_default();
+    HeaderValue::from_str(&format!("{accept}, {more}"))
+        .unwrap_or_else(|_| HeaderValue::from_static("application/json, text/event-stream"))
+}
+
+fn usage(message: String) -> TransportError {
+    TransportError::new(TransportFault::Usage, message).not_processed()
+}
+
+#[cfg(test)]
+mod tests {
+    use snodo_types::{Routing, TransportFault};
+
+    use super::{Fixed, Templates};
+    use crate::target::Target;
+
+    fn templates(fixed: &Fixed) -> Templates {
+        Templates::new(&Target::parse("http://h/mcp").expect("a URL"), fixed)
+    }
+
+    #[test]
+    fn a_header_that_is_the_transport_s_own_or_cannot_be_sent_is_refused() {
+        let mut fixed = Fixed::default();
+        for name in [
+            "Host",
+            "content-type",
+            "Content-Length",
+            "transfer-encoding",
+            "Connection",
+            "mcp-session-id",
+            "MCP-Protocol-Version",
+            "mcp-method",
+            "Mcp-Name",
+            "mcp-param-region",
+            "last-event-id",
+            "accept-encoding",
+            "",
+            "a b",
+            "a:b",
+            "a\r\nb",
+            "\u{e4}",
+        ] {
+            let error = fixed.add(name, "x").expect_err(name);
+            assert_eq!(error.fault(), TransportFault::Usage);
+        }
+        for value in ["a\r\nb", "a\nb", "a\0b", "caf\u{e9}", "\u{7f}"] {
+            let error = fixed.add("x-key", value).expect_err("not a header's value");
+            assert!(!error.message().contains(value));
+        }
+        assert_eq!(fixed.names().count(), 0);
+        fixed.add("x-key", "k").expect("a header");
+    }
+
+    #[test]
+    fn a_caller_s_accept_is_added_behind_the_protocol_s() {
+        let mut fixed = Fixed::default();
+        fixed.add("Accept", "application/vnd.x").expect("a header");
+        let headers = templates(&fixed).post(&Routing::new()).expect("headers");
+        let accept: Vec<_> = headers.get_all("accept").iter().collect();
+        assert_eq!(accept, ["application/json, text/event-stream, application/vnd.x"]);
+    }
+
+    // HDR-16
+    #[test]
+    fn routing_goes_out_unchanged_and_only_framing_is_refused() {
+        let routing = Routing::new().with("Mcp-Name", "=?base64?IHg=?=").with("X-Trace", "1");
+        let headers = templates(&Fixed::default()).post(&routing).expect("headers");
+        assert_eq!(headers.get("mcp-name").expect("the name"), "=?base64?IHg=?=");
+        assert_eq!(headers.get("x-trace").expect("the trace"), "1");
+        for (name, value) in [("Content-Type", "x"), ("host", "x"), ("x-a", "b\r\nc: d")] {
+            let routing = Routing::new().with(name, value);
+            let error = templates(&Fixed::default()).post(&routing).expect_err(name);
+            assert_eq!(error.fault(), TransportFault::Usage);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A stream that is read whether or not its reader looks.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use snodo_transport::{Inbox, Incoming};
+use snodo_types::{Body, InboxLimits, TransportError};
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+
+use crate::fault;
+
+/// Reads a stream in a task of its own into a bounded inbox, from the first poll on.
+///
+/// # Drop behavior
+///
+/// Ends the task, and with it the stream.
+pub(crate) struct Pump<S> {
+    source: Option<S>,
+    mailbox: Arc<Mutex<Mailbox>>,
+    task: Option<AbortHandle>,
+}
+
+struct Mailbox {
+    /// What is no message: that the peer took the request, that a person is waited for. It comes
+    /// before the first message, and a handful of times at most.
+    signals: VecDeque<Incoming>,
+    inbox: Inbox,
+    /// The source ended; what waits is still handed out.
+    over: bool,
+    reader: Option<Waker>,
+}
+
+type Item = Result<Incoming, TransportError>;
+
+impl<S: Stream<Item = Item> + Send + Unpin + 'static> Pump<S> {
+    pub(crate) fn new(source: S, limits: InboxLimits) -> Self {
+        let inbox = Inbox::new(limits);
+        let mailbox = Mailbox { signals: VecDeque::new(), inbox, over: false, reader: None };
+        Self { source: Some(source), mailbox: Arc::new(Mutex::new(mailbox)), task: None }
+    }
+}
+
+impl<S: Stream<Item = Item> + Send + Unpin + 'static> Stream for Pump<S> {
+    type Item = Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        if let Some(source) = self.source.take() {
+            let Ok(runtime) = Handle::try_current() else {
+                lock(&self.mailbox).over = true;
+                return Poll::Ready(Some(Err(fault::no_runtime())));
+            };
+            let task = runtime.spawn(fill(source, Arc::clone(&self.mailbox)));
+            self.task = Some(task.abort_handle());
+        }
+        let mut mailbox = lock(&self.mailbox);
+        if let Some(signal) = mailbox.signals.pop_front() {
+            return Poll::Ready(Some(Ok(signal)));
+        }
+        match mailbox.inbox.take() {
+            Some(item) => Poll::Ready(Some(item)),
+            None if mailbox.over => Poll::Ready(None),
+            None => {
+                mailbox.reader = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<S> Drop for Pump<S> {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+/// Marks the mailbox as over whatever ends the task, a runtime that stops included.
+struct Over(Arc<Mutex<Mailbox>>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        let mut mailbox = lock(&self.0);
+        mailbox.over = true;
+        let reader = mailbox.reader.take();
+        drop(mailbox);
+        wake(reader);
+    }
+}
+
+async fn fill(mut source: impl Stream<Item = Item> + Unpin, mailbox: Arc<Mutex<Mailbox>>) {
+    let over = Over(mailbox);
+    while let Some(item) = poll_fn(|cx| Pin::new(&mut source).poll_next(cx)).await {
+        let reader = {
+            let mut mailbox = lock(&over.0);
+            mailbox.put(item);
+            mailbox.reader.take()
+        };
+        wake(reader);
+    }
+}
+
+impl Mailbox {
+    fn put(&mut self, item: Item) {
+        match item {
+            Ok(Incoming::Message(message)) => match message.body() {
+                // A response comes out of a source only as its last word.
+                Body::Error { .. } | Body::Result { .. } => self.inbox.finish(message),
+                Body::Notification { .. } | Body::Request { .. } => self.inbox.push(message),
+            },
+            Ok(signal) => self.signals.push_back(signal),
+            Err(error) => self.inbox.fail(error),
+        }
+    }
+}
+
+fn wake(reader: Option<Waker>) {
+    if let Some(reader) = reader {
+        reader.wake();
+    }
+}
+
+fn lock(mailbox: &Mutex<Mailbox>) -> MutexGuard<'_, Mailbox> {
+    mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,186 @@
+//! Connections: used again, closed, and ended with their owner.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use snodo_transport::Transport as _;
+use snodo_types::Processed;
+use tokio::sync::Notify;
+
+use super::server::{Act, Server, events, json, plain, soon, whole_events};
+use super::{call, connect, failure, http, notice, read, request, result, told, transport};
+
+const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+
+#[tokio::test]
+async fn calls_one_after_another_use_one_connection_json_and_events_alike() {
+    let stream = whole_events(&[&format!("data: {RESULT}\n\n")]);
+    for answer in [json(RESULT), stream] {
+        let server = Server::scripted(vec![answer]).await;
+        let transport = transport(&server).await;
+        for _ in 0..200 {
+            result(&transport, 1).await;
+        }
+        assert_eq!((server.seen().len(), server.accepted()), (200, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_failure_with_a_body_keeps_its_connection() {
+    let server =
+        Server::scripted(vec![plain("502 Bad Gateway", "<html>"), plain("404 Not Found", "")])
+            .await;
+    let transport = transport(&server).await;
+    for _ in 0..5 {
+        failure(&transport, 1).await;
+    }
+    assert_eq!(server.accepted(), 1);
+}
+
+// S-11
+#[tokio::test]
+async fn transports_of_one_connector_share_its_connections_and_these_end_with_them() {
+    let server = Server::start(|_| json(RESULT)).await;
+    let http = http(&server);
+    let (first, second) = (connect(http.clone()).await, connect(http.clone()).await);
+    result(&first, 1).await;
+    result(&second, 1).await;
+    let changed = connect(http.clone().pool_idle(1)).await;
+    result(&changed, 1).await;
+    assert_eq!(server.accepted(), 2, "another configuration, another pool");
+    drop((first, second, changed));
+    soon(server.open_is(1)).await;
+    drop(http);
+    soon(server.open_is(0)).await;
+}
+
+// S-11
+#[tokio::test]
+async fn a_connection_rests_no_longer_than_it_may_and_no_more_of_them_than_may() {
+    let server = Server::start(|_| json(RESULT)).await;
+    let transport = connect(http(&server).pool_idle(2)).await;
+    let calls: Vec<_> = (0..5).map(|_| transport.exchange(request(1))).collect();
+    let calls: Vec<_> = calls.into_iter().map(|exchange| tokio::spawn(read(exchange))).collect();
+    for call in calls {
+        assert_eq!(told(&call.await.expect("no panic")), [RESULT]);
+    }
+    soon(server.open_is(2)).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_millis(4100)).await;
+    tokio::time::resume();
+    soon(server.open_is(0)).await;
+    let before = server.accepted();
+    result(&transport, 1).await;
+    assert_eq!(server.accepted(), before + 1);
+}
+
+// S-11
+#[tokio::test]
+async fn a_connection_carries_so_many_requests_and_so_many_run_at_once() {
+    let server = Server::start(|_| json(RESULT)).await;
+    let transport = connect(http(&server).pool_max_requests_per_connection(3)).await;
+    for _ in 0..7 {
+        result(&transport, 1).await;
+    }
+    assert_eq!(server.accepted(), 3);
+
+    let server = Server::start(|_| json(RESULT)).await;
+    let transport = connect(http(&server).pool_max_requests_at_once(2)).await;
+    let calls: Vec<_> =
+        (0..20).map(|_| tokio::spawn(read(transport.exchange(request(1))))).collect();
+    for call in calls {
+        assert_eq!(told(&call.await.expect("no panic")), [RESULT]);
+    }
+    assert!(server.accepted() <= 2, "{}", server.accepted());
+}
+
+#[tokio::test]
+async fn an_open_stream_takes_no_turn_from_other_requests() {
+    let hung_up = Arc::new(Notify::new());
+    let server = Server::start({
+        let hung_up = hung_up.clone();
+        move |seen| match seen.body.contains("\"id\":1,") {
+            true => [events(&[":\n"]), vec![Act::Hold(hung_up.clone())]].concat(),
+            false => plain("202 Accepted", ""),
+        }
+    })
+    .await;
+    let transport = connect(http(&server).pool_max_requests_at_once(1)).await;
+    let mut stream = transport.exchange(request(1));
+    let both = async {
+        tokio::select! {
+            _ = stream.next() => panic!("the stream says nothing"),
+            items = read(transport.exchange(notice())) => items,
+        }
+    };
+    assert_eq!(told(&soon(both).await), ["Sent"]);
+}
+
+#[tokio::test]
+async fn a_resting_connection_that_was_closed_costs_nothing() {
+    let mut closing = json(RESULT);
+    closing.push(Act::Close);
+    let server = Server::scripted(vec![closing]).await;
+    let transport = transport(&server).await;
+    for calls in 1..20 {
+        result(&transport, 1).await;
+        soon(server.open_is(0)).await;
+        assert_eq!((server.seen().len(), server.accepted()), (calls, calls));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_with_a_request_on_it_is_not_tried_again() {
+    let server = Server::scripted(vec![json(RESULT), vec![Act::Reset], json(RESULT)]).await;
+    let transport = transport(&server).await;
+    result(&transport, 1).await;
+    let error = failure(&transport, 1).await;
+    assert_eq!(error.processed(), Processed::Maybe);
+    assert_eq!(server.seen().len(), 2);
+    result(&transport, 1).await;
+}
+
+#[tokio::test]
+async fn a_server_that_says_it_closes_is_believed() {
+    let mut answer =
+        plain("200 OK\r\nConnection: Keep-Alive, Close\r\ncontent-type: application/json", RESULT);
+    answer.push(Act::Close);
+    let server = Server::scripted(vec![answer]).await;
+    let transport = transport(&server).await;
+    for _ in 0..3 {
+        assert_eq!(told(&call(&transport, 1).await), [RESULT]);
+    }
+    assert_eq!(server.accepted(), 3);
+}
+
+#[test]
+fn a_pool_outlives_the_runtime_that_filled_it() {
+    let runtime =
+        || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let outer = runtime();
+    let server = outer.block_on(Server::start(|_| json(RESULT)));
+    let http = http(&server);
+    std::thread::scope(|scope| {
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        scope.spawn(|| outer.block_on(stopped));
+        for _ in 0..2 {
+            let transport = runtime().block_on(async {
+                let transport = connect(http.clone()).await;
+                result(&transport, 1).await;
+                transport
+            });
+            runtime().block_on(result(&transport, 1));
+        }
+        stop.send(()).expect("it runs");
+    });
+}
+
+#[test]
+fn outside_a_runtime_it_is_an_error_that_says_so() {
+    use std::task::{Context, Poll, Waker};
+    let http = crate::Http::new("http://127.0.0.1:1/").expect("a URL");
+    let mut connecting = Box::pin(snodo_transport::Connect::connect(&http));
+    let mut cx = Context::from_waker(Waker::noop());
+    let Poll::Ready(Err(error)) = connecting.as_mut().poll(&mut cx) else { panic!("at once") };
+    assert!(error.message().contains("runtime"), "{error}");
+}

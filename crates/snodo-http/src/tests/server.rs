@@ -1,0 +1,230 @@
+//! A server that says raw bytes.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// What a server does about a request, step by step.
+#[derive(Clone)]
+pub(super) enum Act {
+    /// Writes and flushes.
+    Write(Vec<u8>),
+    /// Waits to be told.
+    Wait(Arc<Notify>),
+    /// Waits until the client hangs up, and tells so.
+    Hold(Arc<Notify>),
+    /// Hangs up after what was written.
+    Close,
+    /// Breaks the connection.
+    Reset,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Method, target and version.
+    pub(super) line: String,
+    /// Names in lower case; several of one name are joined by a line break.
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: String,
+}
+
+impl Seen {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+}
+
+pub(super) struct Server {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    accepted: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
+    /// Told whenever a connection ended.
+    hung_up: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    /// Answers each request by what `script` says.
+    pub(super) async fn start(script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> Self {
+        Self::on("127.0.0.1:0", script).await
+    }
+
+    /// Answers one request after another by one script each, then repeats the last.
+    pub(super) async fn scripted(scripts: Vec<Vec<Act>>) -> Self {
+        let turn = AtomicUsize::new(0);
+        Self::start(move |_| {
+            let turn = turn.fetch_add(1, Ordering::SeqCst);
+            scripts[turn.min(scripts.len() - 1)].clone()
+        })
+        .await
+    }
+
+    pub(super) async fn on(
+        address: &str,
+        script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (accepted, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let hung_up = Arc::new(Notify::new());
+        let task = tokio::spawn({
+            let (seen, accepted, open) = (seen.clone(), accepted.clone(), open.clone());
+            let (script, hung_up) = (Arc::new(script), hung_up.clone());
+            async move {
+                loop {
+                    let (tcp, _) = listener.accept().await.expect("a connection");
+                    accepted.fetch_add(1, Ordering::SeqCst);
+                    open.fetch_add(1, Ordering::SeqCst);
+                    let (seen, script) = (seen.clone(), script.clone());
+                    let (open, hung_up) = (open.clone(), hung_up.clone());
+                    tokio::spawn(async move {
+                        serve(tcp, &seen, &*script).await;
+                        open.fetch_sub(1, Ordering::SeqCst);
+                        hung_up.notify_waiters();
+                    });
+                }
+            }
+        });
+        Self { address, seen, accepted, open, hung_up, task }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().expect("not poisoned").clone()
+    }
+
+    /// How many connections there were.
+    pub(super) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Waits until so many connections are open and no more.
+    pub(super) async fn open_is(&self, wanted: usize) {
+        loop {
+            let change = self.hung_up.notified();
+            if self.open.load(Ordering::SeqCst) == wanted {
+                return;
+            }
+            change.await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(
+    tcp: TcpStream,
+    seen: &Mutex<Vec<Seen>>,
+    script: &(dyn Fn(&Seen) -> Vec<Act> + Send + Sync),
+) {
+    tcp.set_nodelay(true).expect("a socket");
+    let mut stream = BufReader::new(tcp);
+    while let Some(request) = receive(&mut stream).await {
+        let acts = script(&request);
+        seen.lock().expect("not poisoned").push(request);
+        for act in acts {
+            match act {
+                Act::Write(bytes) => {
+                    if stream.write_all(&bytes).await.is_err() {
+                        return;
+                    }
+                }
+                Act::Wait(notify) => notify.notified().await,
+                Act::Hold(notify) => {
+                    let _ = stream.read_u8().await;
+                    notify.notify_one();
+                    return;
+                }
+                Act::Close => {
+                    let _ = stream.shutdown().await;
+                    return;
+                }
+                Act::Reset => {
+                    let _ = stream.get_ref().set_zero_linger();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn receive(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
+    let mut headers = BTreeMap::<String, String>::new();
+    loop {
+        let mut header = String::new();
+        stream.read_line(&mut header).await.ok().filter(|read| *read > 0)?;
+        let Some((name, value)) = header.trim_end().split_once(':') else { break };
+        let value = value.trim();
+        headers
+            .entry(name.to_ascii_lowercase())
+            .and_modify(|values| *values = format!("{values}\n{value}"))
+            .or_insert_with(|| value.to_owned());
+    }
+    let length = headers.get("content-length").map_or(0, |length| length.parse().expect("digits"));
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    let body = String::from_utf8(body).expect("text");
+    Some(Seen { line: line.trim_end().to_owned(), headers, body })
+}
+
+/// A response with a length: the first line and further headers, then the body.
+pub(super) fn plain(head: &str, body: &str) -> Vec<Act> {
+    let length = body.len();
+    vec![write(&format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{body}"))]
+}
+
+/// A JSON answer with status 200.
+pub(super) fn json(body: &str) -> Vec<Act> {
+    plain("200 OK\r\ncontent-type: application/json", body)
+}
+
+/// An event stream that goes on: its head and the pieces, each flushed.
+pub(super) fn events(pieces: &[&str]) -> Vec<Act> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+    let mut acts = vec![write(&format!("{head}transfer-encoding: chunked\r\n\r\n"))];
+    acts.extend(pieces.iter().map(|piece| chunk(piece)));
+    acts
+}
+
+/// An event stream that ends behind its pieces.
+pub(super) fn whole_events(pieces: &[&str]) -> Vec<Act> {
+    let mut acts = events(pieces);
+    acts.push(last_chunk());
+    acts
+}
+
+pub(super) fn chunk(piece: &str) -> Act {
+    write(&format!("{:x}\r\n{piece}\r\n", piece.len()))
+}
+
+pub(super) fn last_chunk() -> Act {
+    write("0\r\n\r\n")
+}
+
+pub(super) fn write(text: &str) -> Act {
+    Act::Write(text.as_bytes().to_vec())
+}
+
+/// Gives up a test that hangs.
+pub(super) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future).await.expect("within 20 seconds")
+}

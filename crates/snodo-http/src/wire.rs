@@ -1,0 +1,115 @@
+//! One request with everything that belongs to it, credentials and their second tries included.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Method, Request, StatusCode};
+use snodo_types::TransportError;
+
+use crate::backend::{Answer, Backend, Outgoing};
+use crate::body::Body;
+use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
+use crate::headers::{Templates, grant};
+use crate::limits::Limits;
+use crate::patience::Patience;
+use crate::status;
+use crate::target::Target;
+
+/// What a connector and all its transports share.
+pub(crate) struct Wire {
+    pub(crate) target: Arc<Target>,
+    pub(crate) limits: Limits,
+    pub(crate) templates: Templates,
+    pub(crate) backend: Backend,
+    pub(crate) credentials: Option<Arc<dyn Erased>>,
+    pub(crate) patience: Patience,
+}
+
+/// A request as its sender gives it.
+pub(crate) struct Draft {
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Set while something of it may be on its way to the server.
+    pub(crate) written: Option<Arc<AtomicBool>>,
+    /// Where waiting for a person is noted.
+    pub(crate) notes: Option<Notes>,
+}
+
+impl Wire {
+    /// A place for notes, if anybody may write some.
+    pub(crate) fn notes(&self) -> Option<Notes> {
+        self.credentials.as_ref().filter(|who| who.is_interactive()).map(|_| Notes::default())
+    }
+
+    /// Sends a request; a refusal comes back once the credentials know no better.
+    ///
+    /// Gives the answer, and whether the request had carried an `Authorization`.
+    pub(crate) async fn send(&self, draft: Draft) -> Result<(Answer, bool), TransportError> {
+        let Some(credentials) = self.credentials.as_deref() else {
+            let known = draft.headers.contains_key(AUTHORIZATION);
+            let request = self.request(&draft, draft.headers.clone());
+            return Ok((self.backend.send(request).await?, known));
+        };
+        let mut resends = 0;
+        let mut before: Option<(Vec<String>, HeaderMap)> = None;
+        loop {
+            let asked = Asked { method: &draft.method, url: self.target.url() };
+            let sent = waiting(draft.notes.as_ref(), credentials.authorize(asked)).await?;
+            let mut headers = draft.headers.clone();
+            grant(&mut headers, &sent)?;
+            let known = headers.contains_key(AUTHORIZATION);
+            let mut answer = self.backend.send(self.request(&draft, headers)).await?;
+            credentials.seen(&answer.headers);
+            let challenges = status::challenges(&answer.headers);
+            if !refuses(answer.status, &challenges) || resends == MOST_RESENDS {
+                return Ok((answer, known));
+            }
+            if let Some(written) = &draft.written {
+                written.store(false, Ordering::Release);
+            }
+            // A person may take minutes; no connection waits for them.
+            let kept = answer.body.beginning(self.limits.body_bytes.min(status::MOST_READ)).await;
+            answer.body = Body::kept(kept.into());
+            let refusal = (challenges, sent);
+            if before.as_ref() == Some(&refusal) {
+                return Ok((answer, known));
+            }
+            let (challenges, sent) = before.insert(refusal);
+            let status = answer.status.as_u16();
+            let headers = &answer.headers;
+            let refusal = Refusal { request: asked, status, challenges, headers, sent, resends };
+            let verdict = waiting(draft.notes.as_ref(), credentials.refused(refusal)).await?;
+            match verdict {
+                Verdict::GiveUp => return Ok((answer, known)),
+                Verdict::Retry => resends += 1,
+            }
+        }
+    }
+
+    fn request(&self, draft: &Draft, headers: HeaderMap) -> Request<Outgoing> {
+        let body = Outgoing::new(draft.body.clone(), draft.written.clone());
+        let mut request = Request::new(body);
+        *request.method_mut() = draft.method.clone();
+        *request.uri_mut() = self.target.path().clone();
+        *request.headers_mut() = headers;
+        request
+    }
+}
+
+async fn waiting<T>(notes: Option<&Notes>, future: impl Future<Output = T>) -> T {
+    match notes {
+        Some(notes) => notes.around(future).await,
+        None => future.await,
+    }
+}
+
+fn refuses(status: StatusCode, challenges: &[String]) -> bool {
+    status == StatusCode::UNAUTHORIZED
+        || (status == StatusCode::FORBIDDEN && !challenges.is_empty())
+}
+
+/// How often a request is sent again because its credentials were refused.
+const MOST_RESENDS: u32 = 3;
