@@ -79,6 +79,11 @@ impl Outbox {
         self.queue.is_empty()
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Copies what comes next into `batch`. Until [`settle`](Self::settle) the entries it came
     /// from count as being written.
     pub(crate) fn gather(&mut self, batch: &mut Vec<u8>) {

@@ -182,3 +182,7 @@ pub(crate) fn no_runtime() -> TransportError {
     let text = "a byte pipe needs a tokio runtime, and there is none here";
     TransportError::new(TransportFault::Usage, text).not_processed()
 }
+
+#[cfg(test)]
+#[path = "pipe_tests.rs"]
+mod tests;

@@ -19,6 +19,8 @@ pub(crate) struct Process(Mutex<Inner>);
 
 struct Inner {
     child: Box<dyn ChildWrapper>,
+    /// The number of the group, which is that of the child.
+    group: Option<u32>,
     /// The child was reaped.
     exited: bool,
     /// So was, or will be, everything else in the group.
@@ -27,7 +29,8 @@ struct Inner {
 
 impl Process {
     pub(crate) fn new(child: Box<dyn ChildWrapper>) -> Self {
-        Self(Mutex::new(Inner { child, exited: false, gone: false }))
+        let group = child.id();
+        Self(Mutex::new(Inner { child, group, exited: false, gone: false }))
     }
 
     pub(crate) fn id(&self) -> Option<u32> {
@@ -43,7 +46,7 @@ impl Process {
     pub(crate) async fn gone(&self) {
         self.exited().await;
         let mut pause = Duration::from_millis(1);
-        while !self.look_for_others() {
+        while !self.lock().look_for_others() {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(50));
         }
@@ -77,8 +80,10 @@ impl Process {
         self.kill();
         for _ in 0..100 {
             let mut inner = self.lock();
-            if inner.exited || inner.child.inner_mut().try_wait().is_ok_and(|done| done.is_some()) {
-                (inner.exited, inner.gone) = (true, true);
+            if !inner.exited {
+                inner.exited = matches!(inner.child.inner_mut().try_wait(), Ok(Some(_)));
+            }
+            if inner.exited && inner.look_for_others() {
                 return;
             }
             drop(inner);
@@ -108,26 +113,25 @@ impl Process {
         })
     }
 
-    /// Whether nobody else is left in the group of a child that was reaped.
-    fn look_for_others(&self) -> bool {
-        let mut inner = self.lock();
-        if !inner.gone {
-            #[cfg(unix)]
-            let found = inner.child.signal(SIGWINCH).is_ok();
-            // A job ends with its handle.
-            #[cfg(not(unix))]
-            let found = inner.child.start_kill().is_err();
-            inner.note(found);
-        }
-        inner.gone
-    }
-
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
+    /// Whether nobody else is left in the group of a child that was reaped.
+    fn look_for_others(&mut self) -> bool {
+        if !self.gone {
+            #[cfg(unix)]
+            let found = self.child.signal(SIGWINCH).is_ok() && self.group.is_none_or(is_alive);
+            // A job ends with its handle.
+            #[cfg(not(unix))]
+            let found = self.child.start_kill().is_err();
+            self.note(found);
+        }
+        self.gone
+    }
+
     /// After the child was reaped, a signal that finds nobody says that the group is gone.
     fn note(&mut self, found: bool) {
         self.gone |= self.exited && !found;
@@ -138,6 +142,27 @@ impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Process").field(&self.id()).finish()
     }
+}
+
+/// Whether a group has a member that is more than an entry in a list: orphans are taken off it by
+/// the first process of a system, and those of containers are slow at that or never do.
+#[cfg(unix)]
+fn is_alive(group: u32) -> bool {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return true };
+    let mut looked = false;
+    for entry in entries.flatten() {
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        // The name, which may hold anything, ends with the last parenthesis (proc_pid_stat(5)).
+        let Some((_, fields)) = stat.rsplit_once(')') else { continue };
+        let mut fields = fields.split_ascii_whitespace();
+        let (state, of) = (fields.next(), fields.nth(1).and_then(|of| of.parse().ok()));
+        looked = true;
+        if of == Some(group) && !matches!(state, Some("X" | "Z")) {
+            return true;
+        }
+    }
+    // Where there is nothing to look at the signal's word counts.
+    !looked
 }
 
 /// How a process ended: as a sentence about it, and as a note.

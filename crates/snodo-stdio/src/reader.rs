@@ -58,6 +58,8 @@ pub(crate) async fn read(
         if count? == 0 {
             return Ok(());
         }
+        // A source that always has something must not keep the thread to itself.
+        tokio::task::coop::consume_budget().await;
     }
 }
 
@@ -140,3 +142,7 @@ fn is_batch(text: &str) -> bool {
 
 /// How many characters of a skipped line a log shows.
 const SHOWN: usize = 120;
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

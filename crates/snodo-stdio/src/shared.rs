@@ -292,6 +292,12 @@ impl Shared {
         }
     }
 
+    /// How many messages wait to be written.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().outbox.len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -330,6 +330,6 @@ mod unix {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "spawn_tests.rs"]
 mod tests;

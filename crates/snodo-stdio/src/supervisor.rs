@@ -245,7 +245,7 @@ impl Supervisor {
             process.terminate();
             if timeout(waits.after_terminate, process.gone()).await.is_err() {
                 process.kill();
-                let _ = timeout(GRACE, process.exited()).await;
+                let _ = timeout(GRACE, process.gone()).await;
             }
         }
         process.reap_others();
