@@ -1,1 +1,65 @@
-//! An MCP client: one API over every version of the protocol and every transport.
+//! A client for servers of the Model Context Protocol.
+//!
+//! One [`Client`] speaks every version of the protocol over every transport. It settles the version
+//! by itself and hides the difference.
+//!
+//! ```no_run
+//! use serde_json::json;
+//! use snodo::{Client, stdio::Stdio};
+//!
+//! # async fn run() -> Result<(), snodo::Error> {
+//! let client = Client::connect(Stdio::new("npx").args(["-y", "@modelcontextprotocol/server-everything"])).await?;
+//! let reply = client.call_tool("echo", json!({ "message": "hi" })).await?;
+//! println!("{}", reply.text());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What every program uses stands at the root; the rest has one path each:
+//! [`types`] (the words of the protocol), [`transport`] (to write a transport), [`dialect`] (what
+//! each version says), and the transports [`stdio`], [`http`] and [`direct`].
+//!
+//! # Features
+//!
+//! - `stdio` (default): servers as child processes and over byte pipes; brings `snodo-stdio`.
+//! - `http` (default): servers over Streamable HTTP; brings `snodo-http` (hyper).
+//! - `tls` (default): `https`; brings rustls with the platform's roots, and a C compiler to build.
+//!
+//! There is none for protocol versions.
+//!
+//! # Runtime
+//!
+//! Futures run on tokio, with its time enabled. A client of a server in this process
+//! ([`Client::direct`]) runs on any executor.
+
+mod attendant;
+mod builder;
+mod client;
+mod connect;
+mod connection;
+mod driver;
+mod list;
+mod options;
+mod progress;
+mod reply;
+mod request;
+mod server;
+mod timer;
+
+pub use snodo_dialect as dialect;
+pub use snodo_direct as direct;
+#[cfg(feature = "http")]
+pub use snodo_http as http;
+#[cfg(feature = "stdio")]
+pub use snodo_stdio as stdio;
+pub use snodo_transport as transport;
+pub use snodo_types as types;
+
+pub use snodo_types::{Error, ProtocolVersion};
+
+pub use builder::{Builder, ConnectDirect};
+pub use client::{Client, ToolRef};
+pub use list::{List, ListKind, Pages};
+pub use reply::Reply;
+pub use request::{OutcomeResponse, Request, Response};
+pub use server::{Server, Session};

@@ -1,0 +1,176 @@
+//! The options of a client.
+
+use std::any::Any;
+use std::fmt;
+use std::future::IntoFuture;
+use std::time::Duration;
+
+use serde::Serialize;
+use snodo_direct::{Direct, Runtime};
+use snodo_transport::{BoxFuture, Connect};
+use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
+
+use crate::Client;
+use crate::options::Options;
+
+/// A client that is not connected yet.
+///
+/// ```
+/// use std::time::Duration;
+/// use snodo::{Client, ProtocolVersion};
+/// use snodo::types::Implementation;
+///
+/// let builder = Client::builder()
+///     .protocol([ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25])
+///     .client_info(Implementation::new("agent", "1.4.0"))
+///     .timeout(Duration::from_secs(20));
+/// # let _ = builder;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it connects"]
+pub struct Builder {
+    options: Options,
+    fault: Option<Error>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { options: Options::default(), fault: None }
+    }
+
+    /// The versions that may be spoken; all of [`ProtocolVersion::ALL`] unless set. One version
+    /// alone, or versions of one era alone, need no probe.
+    pub fn protocol(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
+        self.options.allowed = versions.into_iter().collect();
+        self
+    }
+
+    /// Who the client is: `snodo` and the library's version unless set. Servers see it.
+    pub fn client_info(mut self, info: Implementation) -> Self {
+        self.options.client_info = info;
+        self
+    }
+
+    /// The capabilities that the client declares, anything written as a JSON object; `{}` unless
+    /// set.
+    pub fn capabilities(mut self, capabilities: impl Serialize) -> Self {
+        match Raw::of(&capabilities) {
+            Ok(capabilities) => self.options.capabilities = capabilities,
+            Err(error) => self.fault = Some(Error::usage(format!("capabilities: {error}"))),
+        }
+        self
+    }
+
+    /// How long each request may take unless it says otherwise; 30 s unless set, `None` for ever.
+    /// `initialize` counts as one.
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.options.timeout = timeout.into();
+        self
+    }
+
+    /// How long the server may take to answer the first question, whether it speaks a stateless
+    /// version; 10 s unless set, `None` for ever. Slow servers need some seconds to start: a
+    /// shorter time may take a new server for an old one.
+    pub fn probe_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.options.probe_timeout = timeout.into();
+        self
+    }
+
+    /// The most pages of one list that are fetched; 1,000 unless set, at least 1.
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.options.max_pages = pages.max(1);
+        self
+    }
+
+    /// Connects, and settles the version before it returns.
+    ///
+    /// Where versions of both eras are allowed, the server is asked with `server/discover` first; an
+    /// older server's answer, whatever it is, leads to a fresh connection and `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// - -32602 (`Protocol`): the options make no sense; no version in common (`requested` and
+    ///   `supported` in the data); the server chose a version that is not allowed (`negotiated` and
+    ///   `requested`); the transport cannot open a session.
+    /// - -32000 (`Transport`): the server cannot be reached or started, or its answer is no answer.
+    /// - -32001 (`Transport`): it does not answer in time.
+    /// - kind `Authorization`: it wants a credential (HTTP 401 or 403).
+    /// - the server's own error to `initialize`; where `server/discover` had failed before, the
+    ///   cause holds both.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind: what was started is ended.
+    pub async fn connect(self, target: impl Connect) -> Result<Client, Error> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Client::open(&target, self.options).await,
+        }
+    }
+
+    /// Connects to a server in this process, called in the caller's own task.
+    pub fn direct<R: Runtime>(self, runtime: R) -> ConnectDirect<R> {
+        ConnectDirect { builder: self, direct: Direct::new(runtime) }
+    }
+}
+
+/// A client of a server in this process, before it is connected; await it.
+///
+/// The highest version that is allowed and that the runtime enables is spoken; there is no probe
+/// and no timeout.
+///
+/// ```
+/// # use snodo::{Client, direct};
+/// # async fn connect() -> Result<(), snodo::Error> {
+/// let client = Client::direct(direct::Server::new("demo", "0.1.0")).auth("ada").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "await it to connect"]
+pub struct ConnectDirect<R> {
+    builder: Builder,
+    direct: Direct<R>,
+}
+
+impl<R: Runtime> ConnectDirect<R> {
+    /// What handlers and policies of the server see as the context's `auth`.
+    pub fn auth(mut self, auth: impl Any + Send + Sync) -> Self {
+        self.direct = self.direct.auth(auth);
+        self
+    }
+}
+
+impl<R: Runtime> IntoFuture for ConnectDirect<R> {
+    type Output = Result<Client, Error>;
+    type IntoFuture = BoxFuture<'static, Result<Client, Error>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let Self { mut builder, direct } = self;
+            let enabled = direct.versions();
+            let allowed = std::mem::take(&mut builder.options.allowed);
+            let best = allowed.iter().copied().filter(|version| enabled.contains(version)).max();
+            match best {
+                Some(version) => builder.options.allowed = vec![version],
+                None if allowed.is_empty() => {}
+                None => return Err(no_common_version(&allowed, &enabled)),
+            }
+            builder.connect(direct).await
+        })
+    }
+}
+
+impl<R> fmt::Debug for ConnectDirect<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectDirect").field("builder", &self.builder).finish_non_exhaustive()
+    }
+}
+
+fn no_common_version(allowed: &[ProtocolVersion], enabled: &[ProtocolVersion]) -> Error {
+    let names = |versions: &[ProtocolVersion]| {
+        versions.iter().map(|version| version.as_str()).collect::<Vec<_>>()
+    };
+    let data = serde_json::json!({ "requested": names(allowed), "supported": names(enabled) });
+    Error::usage("the server enables none of the protocol versions that are allowed")
+        .with_data(data)
+}

@@ -1,0 +1,306 @@
+//! The client.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+use snodo_dialect::Params;
+use snodo_direct::Runtime;
+use snodo_transport::Connect;
+use snodo_types::{
+    CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
+    GetPromptResult, Item, Page, Prompt, ProtocolVersion, Raw, ReadResourceResult, Resource,
+    ResourceTemplate, Tool,
+};
+
+use crate::Request;
+use crate::builder::{Builder, ConnectDirect};
+use crate::connect::Connector;
+use crate::connection::Connection;
+use crate::list::{self, List, ListKind};
+use crate::options::Options;
+use crate::server::{Server, Session};
+
+/// A client of one server.
+///
+/// Cheap to clone, and used from any number of tasks at once. The connection ends when the last
+/// clone and the last running request are gone; [`close`](Self::close) ends it politely.
+///
+/// ```
+/// use serde_json::json;
+/// use snodo::types::CallToolResult;
+/// use snodo::{Client, direct};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), snodo::Error> {
+/// let server = direct::Server::new("demo", "0.1.0").tool(
+///     "shout",
+///     json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
+///     |args: serde_json::Value, _cx| async move {
+///         Ok(CallToolResult::text(args["text"].as_str().unwrap_or_default().to_uppercase()))
+///     },
+/// );
+/// let client = Client::direct(server).await?;
+/// assert_eq!(client.call_tool("shout", json!({ "text": "hi" })).await?.text(), "HI");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    core: Arc<Core>,
+}
+
+/// What the clones of a client and its running requests share.
+pub(crate) struct Core {
+    pub(crate) options: Options,
+    pub(crate) connection: Connection,
+    server: Server,
+    session: Option<Session>,
+    /// The next id. It is never used again, whatever becomes of the connection.
+    ids: AtomicU64,
+    closed: AtomicBool,
+}
+
+impl Core {
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Client {
+    /// Connects with the default options; see [`builder`](Self::builder) for others.
+    ///
+    /// The version is settled when this returns.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached or started, or does not answer in a version of this library:
+    /// see [`Builder::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind: what was started is ended.
+    pub async fn connect(target: impl Connect) -> Result<Self, Error> {
+        Self::builder().connect(target).await
+    }
+
+    /// A client with options.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// A client of a server in this process, called in the caller's own task.
+    pub fn direct<R: Runtime>(runtime: R) -> ConnectDirect<R> {
+        Self::builder().direct(runtime)
+    }
+
+    pub(crate) async fn open(connector: &dyn Connector, options: Options) -> Result<Self, Error> {
+        let ids = AtomicU64::new(1);
+        let connection = crate::connect::open(connector, &options, &ids).await?;
+        let server = Server::of(&connection.opened);
+        let session = Session::of(&connection.opened);
+        let core =
+            Core { options, connection, server, session, ids, closed: AtomicBool::new(false) };
+        Ok(Self { core: Arc::new(core) })
+    }
+
+    /// The version that was settled.
+    #[must_use]
+    pub fn protocol(&self) -> ProtocolVersion {
+        self.core.connection.opened.dialect.version()
+    }
+
+    /// What the server told of itself when the connection was opened.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.core.server
+    }
+
+    /// The session, on versions that have one.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        self.core.session.as_ref()
+    }
+
+    /// Calls a tool, by name or with its definition from a list. Arguments are anything written as
+    /// a JSON object; `()` stands for none.
+    ///
+    /// A result whose `is_error` is true is a complete answer: the tool ran and reports a failure.
+    pub fn call_tool<'t>(
+        &self,
+        tool: impl Into<ToolRef<'t>>,
+        arguments: impl Serialize,
+    ) -> Request<CallToolResult> {
+        let ToolRef(name) = tool.into();
+        self.named("tools/call", "name", &name, &arguments)
+    }
+
+    /// Renders a prompt. The values of its arguments are strings; `()` stands for none.
+    pub fn get_prompt(
+        &self,
+        name: impl AsRef<str>,
+        arguments: impl Serialize,
+    ) -> Request<GetPromptResult> {
+        self.named("prompts/get", "name", name.as_ref(), &arguments)
+    }
+
+    /// Reads a resource by its exact URI.
+    pub fn read_resource(&self, uri: impl AsRef<str>) -> Request<ReadResourceResult> {
+        self.ask("resources/read", Params::new().with("uri", uri.as_ref()))
+    }
+
+    /// Asks how an argument of a prompt or a resource template may go on.
+    pub fn complete(&self, params: &CompleteParams) -> Request<CompleteResult> {
+        self.ask("completion/complete", Params::from_object(params))
+    }
+
+    /// Asks the server what it is and speaks. Versions that begin with `initialize` have no such
+    /// request: -32601; there the [`session`](Self::session) tells.
+    pub fn discover(&self) -> Request<DiscoverResult> {
+        self.ask("server/discover", Ok(Params::new()))
+    }
+
+    /// Asks the server for a sign of life. The stateless version has no such request, and a server
+    /// of it answers -32601.
+    pub fn ping(&self) -> Request<EmptyResult> {
+        self.ask("ping", Ok(Params::new()))
+    }
+
+    /// Every tool.
+    pub fn list_tools(&self) -> List<Tool> {
+        List::new(&self.core, ListKind::TOOLS)
+    }
+
+    /// Every resource.
+    pub fn list_resources(&self) -> List<Resource> {
+        List::new(&self.core, ListKind::RESOURCES)
+    }
+
+    /// Every resource template.
+    pub fn list_resource_templates(&self) -> List<ResourceTemplate> {
+        List::new(&self.core, ListKind::RESOURCE_TEMPLATES)
+    }
+
+    /// Every prompt.
+    pub fn list_prompts(&self) -> List<Prompt> {
+        List::new(&self.core, ListKind::PROMPTS)
+    }
+
+    /// One page of a list: the first one, or the one behind a cursor.
+    pub fn list_page<T: Item>(&self, kind: ListKind<T>, cursor: Option<&str>) -> Request<Page<T>> {
+        list::page(&self.core, kind, cursor)
+    }
+
+    /// Sends any request. Parameters are anything written as a JSON object; `()` stands for none.
+    /// The version's metadata is merged under their `_meta`, where keys already present win.
+    ///
+    /// On versions that begin with `initialize`, a method that is not a client's request there is
+    /// refused with -32601 before anything is sent; the stateless version also sends methods it
+    /// does not know, since extensions have them.
+    pub fn request(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: impl Serialize,
+    ) -> Request<Raw> {
+        let method = method.into();
+        if method == "subscriptions/listen" {
+            return Request::new(
+                &self.core,
+                Err(Error::usage("the answer to subscriptions/listen is a stream")),
+            );
+        }
+        self.ask(method, Params::from_object(&params))
+    }
+
+    /// Ends the connection politely: a session is ended at the server, a server process is given
+    /// the time to finish. Waits at most 5 s or the client's timeout, whichever is shorter; the
+    /// outcome is not told. Requests made afterwards fail with -32000. In process it does nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the rest to be ended without politeness.
+    pub async fn close(&self) {
+        let connection = &self.core.connection;
+        if connection.transport.abilities().same_task
+            || self.core.closed.swap(true, Ordering::AcqRel)
+        {
+            return;
+        }
+        let routing = connection.opened.outfit.routing().clone();
+        connection.transport.close(routing, self.core.options.close_limit()).await;
+    }
+
+    fn ask<T>(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: Result<Params, Error>,
+    ) -> Request<T> {
+        Request::new(&self.core, params.map(|params| snodo_dialect::Request::new(method, params)))
+    }
+
+    fn named<T>(
+        &self,
+        method: &'static str,
+        parameter: &'static str,
+        name: &str,
+        arguments: &impl Serialize,
+    ) -> Request<T> {
+        let params = Params::new().with(parameter, name).and_then(|params| {
+            let arguments =
+                Raw::of(arguments).map_err(|error| Error::usage(format!("arguments: {error}")))?;
+            match (arguments.is_object(), arguments.is_null()) {
+                (true, _) => params.with("arguments", &arguments),
+                (_, true) => Ok(params),
+                _ => Err(Error::usage("arguments are a JSON object")),
+            }
+        });
+        self.ask(method, params)
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.connection.fmt(f)
+    }
+}
+
+/// A tool, by its name or its definition.
+///
+/// ```
+/// use snodo::ToolRef;
+///
+/// let by_name: ToolRef<'_> = "echo".into();
+/// # let _ = by_name;
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolRef<'t>(Cow<'t, str>);
+
+impl<'t> From<&'t str> for ToolRef<'t> {
+    fn from(name: &'t str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl<'t> From<&'t String> for ToolRef<'t> {
+    fn from(name: &'t String) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl From<String> for ToolRef<'_> {
+    fn from(name: String) -> Self {
+        Self(Cow::Owned(name))
+    }
+}
+
+impl<'t> From<&'t Tool> for ToolRef<'t> {
+    fn from(tool: &'t Tool) -> Self {
+        Self(Cow::Borrowed(&tool.name))
+    }
+}

@@ -1,0 +1,216 @@
+//! Opening a connection: drive a negotiation to its end.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use snodo_dialect::{Era, Outfit};
+use snodo_engine::{Negotiation, Opened, Plan, Step};
+use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport};
+use snodo_types::{Error, Routing, TransportError};
+
+use crate::attendant::Attendant;
+use crate::connection::{Connection, carrier};
+use crate::options::Options;
+use crate::timer::{self, Timer};
+
+/// [`Connect`] without its type: what a client keeps to renew its connection.
+pub(crate) trait Connector: Send + Sync {
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn Transport>, TransportError>>;
+
+    fn target(&self) -> Cow<'_, str>;
+}
+
+impl<C: Connect> Connector for C {
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn Transport>, TransportError>> {
+        Box::pin(async move {
+            let transport: Arc<dyn Transport> = Arc::new(Connect::connect(self).await?);
+            Ok(transport)
+        })
+    }
+
+    fn target(&self) -> Cow<'_, str> {
+        Connect::target(self)
+    }
+}
+
+impl fmt::Debug for dyn Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connector({})", self.target())
+    }
+}
+
+/// Opens a connection by what the options allow.
+pub(crate) async fn open(
+    connector: &dyn Connector,
+    options: &Options,
+    ids: &AtomicU64,
+) -> Result<Connection, Error> {
+    options.check()?;
+    let target = connector.target().into_owned();
+    let transport =
+        connector.connect().await.map_err(|error| Error::from(error).at("connect", &target))?;
+    let abilities = transport.abilities();
+    let clocks = |wait: Option<Duration>| if abilities.same_task { None } else { wait };
+    let identity = options.identity()?;
+    let plan = Plan {
+        allowed: options.allowed.clone(),
+        identity: identity.clone(),
+        carrier: carrier(abilities),
+        notifies: abilities.notify,
+        probe_timeout: clocks(options.probe_timeout),
+        timeout: clocks(options.timeout),
+    };
+    let opening =
+        Opening { connector, ids, negotiation: Negotiation::new(plan), transport, attendant: None };
+    let (opened, transport, attendant) =
+        opening.run().await.map_err(|(doing, error)| error.at(doing, &target))?;
+    let connection = Connection {
+        transport,
+        opened,
+        identity,
+        allowed: options.allowed.clone(),
+        target,
+        attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
+    };
+    listen(&connection, options).await;
+    Ok(connection)
+}
+
+/// A negotiation under way. Dropping it drops the transport, and what was started with it.
+struct Opening<'a> {
+    connector: &'a dyn Connector,
+    ids: &'a AtomicU64,
+    negotiation: Negotiation,
+    transport: Arc<dyn Transport>,
+    attendant: Option<Attendant>,
+}
+
+type Settled = (Opened, Arc<dyn Transport>, Option<Attendant>);
+
+impl Opening<'_> {
+    async fn run(mut self) -> Result<Settled, (&'static str, Error)> {
+        let (mut exchange, mut timer) = (None, Timer::default());
+        loop {
+            let doing = self.negotiation.doing();
+            match self.negotiation.poll(|| self.ids.fetch_add(1, Ordering::Relaxed), timer::now()) {
+                Some(Step::Done(Ok(opened))) => {
+                    return Ok((opened, self.transport, self.attendant));
+                }
+                Some(Step::Done(Err(error))) => return Err((doing, error)),
+                Some(Step::Send(envelope)) => {
+                    if envelope.opens_session {
+                        self.attend();
+                    }
+                    exchange = Some(self.transport.exchange(envelope));
+                }
+                Some(Step::Reopen) => {
+                    exchange = None;
+                    self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
+                }
+                Some(Step::Notify(_) | Step::Progress(_) | Step::Serve(_)) => {}
+                None => {
+                    let waited = poll_fn(|cx| self.poll_event(&mut exchange, &mut timer, cx)).await;
+                    waited.map_err(|error| (doing, error))?;
+                }
+            }
+        }
+    }
+
+    /// On a shared pipe the server may ask from the first byte on, before the session is open
+    /// (2025-11-25, lifecycle, "Initialization").
+    fn attend(&mut self) {
+        let abilities = self.transport.abilities();
+        if abilities.own_stream || abilities.same_task {
+            return;
+        }
+        if let Some(unsolicited) = self.transport.unsolicited(Routing::new()) {
+            self.attendant = Some(Attendant::spawn(
+                Arc::clone(&self.transport),
+                Outfit::default(),
+                Some(unsolicited),
+            ));
+        }
+    }
+
+    async fn reopen(&mut self) -> Result<(), TransportError> {
+        self.attendant = None;
+        // An older server that took the probe badly must not hold up its successor for long.
+        self.transport.close(Routing::new(), Duration::from_secs(1)).await;
+        self.transport = self.connector.connect().await?;
+        self.negotiation.handle_reopened();
+        Ok(())
+    }
+
+    fn poll_event(
+        &mut self,
+        exchange: &mut Option<Exchange>,
+        timer: &mut Timer,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        if let Some(running) = exchange {
+            match Pin::new(running).poll_next(cx) {
+                Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
+                    self.negotiation.handle_message(message)
+                }
+                Poll::Ready(Some(Ok(Incoming::Sent))) => self.negotiation.handle_sent(),
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(Some(Err(error))) => {
+                    *exchange = None;
+                    self.negotiation.handle_closed(Some(error));
+                }
+                Poll::Ready(None) => {
+                    *exchange = None;
+                    self.negotiation.handle_closed(None);
+                }
+                Poll::Pending => {
+                    return timer.poll(self.negotiation.deadline(), cx).map_ok(|()| {
+                        self.negotiation.handle_timeout(timer::now());
+                    });
+                }
+            }
+            return Poll::Ready(Ok(()));
+        }
+        timer
+            .poll(self.negotiation.deadline(), cx)
+            .map_ok(|()| self.negotiation.handle_timeout(timer::now()))
+    }
+}
+
+/// Over HTTP the server's own stream is opened where something attends it, and its head is waited
+/// for: a server drops what it asks on a stream that is not there yet.
+async fn listen(connection: &Connection, options: &Options) {
+    let abilities = connection.transport.abilities();
+    let session = connection.opened.dialect.era() == Era::Initialize;
+    if !session || !abilities.own_stream || options.capabilities.text() == "{}" {
+        return;
+    }
+    let Some(mut stream) =
+        connection.transport.unsolicited(connection.opened.outfit.routing().clone())
+    else {
+        return;
+    };
+    let mut timer = Timer::default();
+    let deadline = options.timeout.and_then(|timeout| timer::now().checked_add(timeout));
+    let first = poll_fn(|cx| match Pin::new(&mut stream).poll_next(cx) {
+        Poll::Ready(first) => Poll::Ready(first),
+        Poll::Pending => timer.poll(deadline, cx).map(|_| None),
+    });
+    match first.await {
+        Some(Ok(_)) => {
+            let outfit = connection.opened.outfit.clone();
+            let attendant =
+                Attendant::spawn(Arc::clone(&connection.transport), outfit, Some(stream));
+            // Nothing else has been attended on a connection that nobody has yet.
+            drop(connection.attendant.set(attendant));
+        }
+        Some(Err(error)) => tracing::warn!(%error, "the server's own stream could not be opened"),
+        None => tracing::debug!("the server offers no stream of its own"),
+    }
+}

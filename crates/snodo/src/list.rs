@@ -1,0 +1,225 @@
+//! Lists, page by page or whole.
+
+use std::fmt;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use snodo_dialect::Params;
+use snodo_transport::BoxFuture;
+use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool};
+
+use crate::client::Core;
+use crate::{Reply, Request, Response};
+
+/// Which list of a server.
+///
+/// ```
+/// # use snodo::{Client, ListKind};
+/// # async fn first(client: Client) -> Result<(), snodo::Error> {
+/// let page = client.list_page(ListKind::PROMPTS, None).await?;
+/// println!("{} and then {:?}", page.items.len(), page.next_cursor);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ListKind<T> {
+    method: &'static str,
+    item: PhantomData<fn() -> T>,
+}
+
+impl<T> ListKind<T> {
+    const fn new(method: &'static str) -> Self {
+        Self { method, item: PhantomData }
+    }
+}
+
+impl ListKind<Prompt> {
+    /// The prompts.
+    pub const PROMPTS: Self = Self::new("prompts/list");
+}
+
+impl ListKind<Resource> {
+    /// The resources that have a URI of their own.
+    pub const RESOURCES: Self = Self::new("resources/list");
+}
+
+impl ListKind<ResourceTemplate> {
+    /// The templates of resource URIs.
+    pub const RESOURCE_TEMPLATES: Self = Self::new("resources/templates/list");
+}
+
+impl ListKind<Tool> {
+    /// The tools.
+    pub const TOOLS: Self = Self::new("tools/list");
+}
+
+impl<T> Clone for ListKind<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for ListKind<T> {}
+
+impl<T> fmt::Debug for ListKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListKind").field(&self.method).finish()
+    }
+}
+
+/// A list that is fetched when it is awaited: every page, at most the client's `max_pages`.
+///
+/// An item that cannot be read is left out and logged; it never loses the list.
+///
+/// ```
+/// # async fn show(client: snodo::Client) -> Result<(), snodo::Error> {
+/// for tool in client.list_tools().await? {
+///     println!("{}", tool.name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// What a page's [`Request`] may give; and -32000 (`Transport`) when the server repeats a cursor or
+/// goes on after the last page allowed. What was fetched before is given up.
+#[must_use = "a list is fetched when it is awaited"]
+pub struct List<T> {
+    core: Arc<Core>,
+    kind: ListKind<T>,
+    timeout: Option<Duration>,
+}
+
+impl<T: Item> List<T> {
+    pub(crate) fn new(core: &Arc<Core>, kind: ListKind<T>) -> Self {
+        Self { core: Arc::clone(core), kind, timeout: core.options.timeout }
+    }
+
+    /// How long to wait for each page; `None` waits for ever.
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.timeout = timeout.into();
+        self
+    }
+
+    /// The pages one at a time, each fetched when it is asked for.
+    pub fn pages(self) -> Pages<T> {
+        let guard = snodo_engine::Pages::new(self.core.options.max_pages);
+        Pages { list: self, guard, next: Some(None), fetching: None }
+    }
+}
+
+impl<T: Item + Send + 'static> IntoFuture for List<T> {
+    type Output = Result<Vec<T>, Error>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<T>, Error>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut pages = self.pages();
+            let mut items = Vec::new();
+            while let Some(page) = pages.next().await {
+                items.append(&mut page?.into_inner().items);
+            }
+            Ok(items)
+        })
+    }
+}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("kind", &self.kind)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The pages of a list, as a stream. It ends after the last page or the first error.
+///
+/// ```
+/// # async fn show(client: snodo::Client) -> Result<(), snodo::Error> {
+/// let mut pages = client.list_resources().pages();
+/// while let Some(page) = pages.next().await {
+///     println!("{} more", page?.items.len());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "pages are fetched when they are asked for"]
+pub struct Pages<T> {
+    list: List<T>,
+    guard: snodo_engine::Pages,
+    /// The cursor to go on with; `None` after the end.
+    next: Option<Option<String>>,
+    fetching: Option<Response<Page<T>>>,
+}
+
+impl<T: Item> Pages<T> {
+    /// The next page; `None` after the last one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future keeps the page's request running; the next call goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// See [`List`].
+    pub async fn next(&mut self) -> Option<Result<Reply<Page<T>>, Error>> {
+        poll_fn(|cx| self.poll_page(cx)).await
+    }
+
+    fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Reply<Page<T>>, Error>>> {
+        let fetching = match (&mut self.fetching, &mut self.next) {
+            (Some(fetching), _) => fetching,
+            (None, Some(cursor)) => {
+                let request = page(&self.list.core, self.list.kind, cursor.as_deref());
+                self.fetching.insert(request.timeout(self.list.timeout).into_future())
+            }
+            (None, None) => return Poll::Ready(None),
+        };
+        let fetched = ready!(Pin::new(fetching).poll(cx));
+        self.fetching = None;
+        self.next = None;
+        let turned = fetched.and_then(|page| {
+            let target = &self.list.core.connection.target;
+            let next = self.guard.turn(page.next_cursor.clone());
+            self.next = next.map_err(|error| error.at(self.list.kind.method, target))?.map(Some);
+            for item in page.left_out.items() {
+                tracing::warn!(method = self.list.kind.method, server = target.as_str(), %item, "left out of the list");
+            }
+            Ok(page)
+        });
+        Poll::Ready(Some(turned))
+    }
+}
+
+impl<T: Item> Stream for Pages<T> {
+    type Item = Result<Reply<Page<T>>, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_page(cx)
+    }
+}
+
+impl<T> fmt::Debug for Pages<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages").field("list", &self.list).finish_non_exhaustive()
+    }
+}
+
+/// The request for one page.
+pub(crate) fn page<T: Item>(
+    core: &Arc<Core>,
+    kind: ListKind<T>,
+    cursor: Option<&str>,
+) -> Request<Page<T>> {
+    let params = match cursor {
+        Some(cursor) => Params::new().with("cursor", cursor),
+        None => Ok(Params::new()),
+    };
+    Request::new(core, params.map(|params| snodo_dialect::Request::new(kind.method, params)))
+}

@@ -1,0 +1,66 @@
+//! What a client is told once, and every request goes by.
+
+use std::time::Duration;
+
+use snodo_dialect::Identity;
+use snodo_engine::Limits;
+use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
+
+/// The settings of a client; see [`Builder`](crate::Builder) for what each means.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) allowed: Vec<ProtocolVersion>,
+    pub(crate) client_info: Implementation,
+    pub(crate) capabilities: Raw,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) probe_timeout: Option<Duration>,
+    pub(crate) max_pages: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            allowed: ProtocolVersion::ALL.to_vec(),
+            client_info: Implementation::new("snodo", env!("CARGO_PKG_VERSION")),
+            capabilities: Raw::empty_object(),
+            timeout: Some(Duration::from_secs(30)),
+            probe_timeout: Some(Duration::from_secs(10)),
+            max_pages: 1000,
+        }
+    }
+}
+
+impl Options {
+    /// Checks what no type could.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.allowed.is_empty() {
+            return Err(Error::usage("no protocol version is allowed: name at least one"));
+        }
+        if !self.capabilities.is_object() {
+            return Err(Error::usage("the client's capabilities are a JSON object"));
+        }
+        if self.client_info.name.is_empty() {
+            return Err(Error::usage("the client's name is empty"));
+        }
+        Ok(())
+    }
+
+    /// Who is asking.
+    pub(crate) fn identity(&self) -> Result<Identity, Error> {
+        let client_info =
+            Raw::of(&self.client_info).map_err(|error| Error::usage(error.to_string()))?;
+        Ok(Identity { client_info, capabilities: self.capabilities.clone() })
+    }
+
+    /// The clocks of a request that sets none.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, max_total_timeout: None }
+    }
+
+    /// How long a polite end may take.
+    pub(crate) fn close_limit(&self) -> Duration {
+        self.timeout.map_or(CLOSE_LIMIT, |timeout| timeout.min(CLOSE_LIMIT))
+    }
+}
+
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);

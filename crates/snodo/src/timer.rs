@@ -1,0 +1,52 @@
+//! The one timer of a driver.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use snodo_types::{Error, Kind};
+use tokio::runtime::Handle;
+use tokio::time::Sleep;
+
+/// Sleeps until a deadline that may move. Nothing is made until the first deadline is waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Timer {
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Timer {
+    /// Ready when the deadline has come; never without one.
+    ///
+    /// The clock is tokio's, so that paused time moves every deadline.
+    pub(crate) fn poll(
+        &mut self,
+        deadline: Option<Instant>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        let Some(deadline) = deadline else { return Poll::Pending };
+        let deadline = deadline.into();
+        let sleep = match &mut self.sleep {
+            Some(sleep) => {
+                if sleep.deadline() != deadline {
+                    sleep.as_mut().reset(deadline);
+                }
+                sleep
+            }
+            None if Handle::try_current().is_err() => return Poll::Ready(Err(no_runtime())),
+            None => self.sleep.insert(Box::pin(tokio::time::sleep_until(deadline))),
+        };
+        sleep.as_mut().poll(cx).map(Ok)
+    }
+}
+
+/// Now, by tokio's clock.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+fn no_runtime() -> Error {
+    let text =
+        "no tokio runtime is in reach to keep the time: call from within one, or set no timeout";
+    Error::new(Kind::Execution, snodo_types::ErrorObject::INTERNAL_ERROR, text)
+}
