@@ -1,1 +1,25 @@
 //! Scripted MCP servers and transcripts, for tests of clients and transports.
+//!
+//! Three things stand here, each usable alone:
+//!
+//! - a [`Transcript`] is a conversation written down as text, and [`Play`] performs the server's
+//!   side of it in memory, over a byte pipe or over HTTP, and holds the client to the rest;
+//! - [`Loopback`] is an HTTP server whose every answer a test decides;
+//! - [`check_transport`] tries a transport against the rules that every transport has to keep,
+//!   with a [`Peer`] at the other end.
+//!
+//! All of it needs a tokio runtime, and none of it goes beyond the loopback interface.
+
+mod check;
+mod loopback;
+mod pattern;
+mod peer;
+mod play;
+mod transcript;
+
+pub use check::{BrokenRules, check_transport};
+pub use loopback::{Events, Loopback, Reply, Request};
+pub use pattern::{Bindings, Mismatch, Pattern};
+pub use peer::Peer;
+pub use play::{Answers, PipeEnds, Play, PlayError, ScriptedConnect, ScriptedTransport};
+pub use transcript::{Line, Step, Transcript, TranscriptError, Wire};
