@@ -83,9 +83,11 @@ pub(crate) fn supported(object: &ErrorObject) -> Option<Vec<String>> {
     listed(object.data.as_ref()?.text(), "supported")
 }
 
+/// The texts in a list; what is none in it is left out.
 fn listed(object: &str, member: &str) -> Option<Vec<String>> {
     let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
-    serde_json::from_str(members.get(member)?.get()).ok()
+    let items: Vec<&RawValue> = serde_json::from_str(members.get(member)?.get()).ok()?;
+    Some(items.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect())
 }
 
 fn names_bearer(challenge: &str) -> bool {

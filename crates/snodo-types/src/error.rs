@@ -232,10 +232,12 @@ impl Error {
         self.0.cause.as_ref()
     }
 
-    /// The failure of the transport below, where that is the cause.
+    /// The failure of the transport below, where that is the cause. Where both eras were tried, it
+    /// is that of `initialize`.
     #[must_use]
     pub fn transport(&self) -> Option<&TransportError> {
         match &self.0.cause {
+            Some(Cause::Negotiation { initialize, .. }) => initialize.transport(),
             Some(Cause::Transport(below)) => Some(below),
             _ => None,
         }
@@ -245,6 +247,7 @@ impl Error {
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         match &self.0.cause {
+            Some(Cause::Negotiation { initialize, .. }) => initialize.is_timeout(),
             Some(Cause::Timeout | Cause::MaxTotalTimeout) => true,
             Some(Cause::Transport(below)) => below.fault() == TransportFault::Timeout,
             _ => false,

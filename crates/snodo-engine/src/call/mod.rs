@@ -85,7 +85,10 @@ impl Call {
         }
     }
 
-    /// Takes a message from the exchange of this call.
+    /// Takes a message from the exchange of this call. Before the next one the driver polls.
+    ///
+    /// An answer counts even behind the deadline; anything else does not put it off once it has
+    /// passed, so that a flood cannot hide it.
     pub fn handle_message(&mut self, message: Message, terms: &Terms<'_>, now: Instant) {
         let State::Waiting(id) = self.state else { return };
         match message.body() {
@@ -97,6 +100,7 @@ impl Call {
                 let result = terms.dialect.read(&self.request, message);
                 self.end(result);
             }
+            _ if self.deadline.expired(now).is_some() => self.handle_timeout(now),
             Body::Notification { method: "notifications/progress", params: Some(params) } => {
                 if progress_token(params) == Some(id) {
                     self.deadline.extend(now);
@@ -184,6 +188,9 @@ impl Call {
 /// (2026-07-28, versioning, "Protocol Version Negotiation").
 fn names_a_version(error: &str, terms: &Terms<'_>) -> bool {
     let Ok(object) = serde_json::from_str::<ErrorObject>(error) else { return false };
+    if object.code != ErrorObject::UNSUPPORTED_PROTOCOL_VERSION {
+        return false;
+    }
     let versions = crate::verdict::supported(&object).unwrap_or_default();
     let speaks = |version: &ProtocolVersion| {
         versions.iter().any(|name| name == version.as_str())
@@ -203,5 +210,4 @@ fn progress_token(params: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "call_tests.rs"]
 mod tests;

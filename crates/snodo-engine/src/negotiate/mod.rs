@@ -1,17 +1,21 @@
 //! Settling the version, and opening a session where the version has one.
 
+mod plan;
+
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::json;
-use snodo_dialect::{Carrier, Dialect, Era, Identity, Outfit, Params, Request, dialect};
+use snodo_dialect::{Era, Identity, Params, Request, dialect};
 use snodo_types::{
-    Body, Cause, Error, ErrorObject, Kind, Message, ProtocolVersion, SessionId, TransportError,
-    TransportFault,
+    Body, Cause, Error, ErrorObject, Kind, Message, ProtocolVersion, TransportError, TransportFault,
 };
 
 use crate::Step;
+use crate::deadline::Deadline;
 use crate::verdict::{Verdict, supported};
+
+pub use plan::{Opened, Plan, Session};
 
 /// The opening of one connection.
 ///
@@ -21,51 +25,12 @@ use crate::verdict::{Verdict, supported};
 pub struct Negotiation {
     plan: Plan,
     state: State,
-    deadline: Option<Instant>,
+    deadline: Deadline,
+    /// Something for the driver besides sending and the end.
+    aside: Option<Step<Opened>>,
     /// What the probe got, where it led to `initialize`.
     probe: Option<Error>,
-}
-
-/// What a connection may be opened with.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "made by the driver alone")]
-pub struct Plan {
-    /// The versions the caller allows; any order.
-    pub allowed: Vec<ProtocolVersion>,
-    /// Who is asking.
-    pub identity: Identity,
-    /// What the transport can do.
-    pub carrier: Carrier,
-    /// Whether the transport can send what nothing answers.
-    pub notifies: bool,
-    /// How long the probe may take; `None` for no end.
-    pub probe_timeout: Option<Duration>,
-    /// How long `initialize` may take; `None` for no end.
-    pub timeout: Option<Duration>,
-}
-
-/// What a negotiation came to.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "taken apart by the driver")]
-pub struct Opened {
-    /// The version.
-    pub dialect: &'static dyn Dialect,
-    /// What every message wears.
-    pub outfit: Outfit,
-    /// The session, in the initialize era.
-    pub session: Option<Session>,
-    /// The answer to `server/discover`, where it was asked and told.
-    pub discovered: Option<Message>,
-}
-
-/// A session of the initialize era.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "taken apart by the driver")]
-pub struct Session {
-    /// Its id, if the server issued one.
-    pub id: Option<SessionId>,
-    /// The answer to `initialize`.
-    pub answer: Message,
+    doing: &'static str,
 }
 
 #[derive(Debug)]
@@ -98,28 +63,37 @@ impl Negotiation {
     pub fn new(mut plan: Plan) -> Self {
         plan.allowed.sort_unstable_by(|left, right| right.cmp(left));
         plan.allowed.dedup();
-        Self { plan, state: State::Start, deadline: None, probe: None }
+        Self {
+            plan,
+            state: State::Start,
+            deadline: Deadline::default(),
+            aside: None,
+            probe: None,
+            doing: "connect",
+        }
     }
 
     /// What is to be done next; `None` until something happens.
     pub fn poll(&mut self, next_id: impl FnOnce() -> u64, now: Instant) -> Option<Step<Opened>> {
+        if let Some(aside) = self.aside.take() {
+            return Some(aside);
+        }
         if matches!(self.state, State::Start) {
             self.state = self.start();
         }
         match std::mem::replace(&mut self.state, State::Told) {
             State::Probe { version, again } => {
-                self.deadline = after(now, self.plan.probe_timeout);
+                self.begin(DISCOVER, self.plan.probe_timeout, now);
                 self.state = State::Probing { version, again };
                 let request = Request::new(DISCOVER, Params::new());
                 Some(self.send(version, &request, next_id()))
             }
             State::Reopen => {
-                self.deadline = None;
                 self.state = State::Reopening;
                 Some(Step::Reopen)
             }
             State::Initialize(versions) => {
-                self.deadline = after(now, self.plan.timeout);
+                self.begin(INITIALIZE, self.plan.timeout, now);
                 let version = versions[0];
                 self.state = State::Initializing(versions);
                 Some(match initialize(version, &self.plan.identity) {
@@ -128,8 +102,9 @@ impl Negotiation {
                 })
             }
             State::Announce(opened) => {
-                self.deadline = after(now, self.plan.timeout);
-                let envelope = opened.outfit.wrap(INITIALIZED.to_owned());
+                self.begin(INITIALIZED, self.plan.timeout, now);
+                let notice = format!(r#"{{"jsonrpc":"2.0","method":"{INITIALIZED}"}}"#);
+                let envelope = opened.outfit.wrap(notice);
                 self.state = State::Announcing(opened);
                 Some(Step::Send(envelope))
             }
@@ -141,21 +116,30 @@ impl Negotiation {
         }
     }
 
-    /// Takes a message from the exchange of what was sent last.
+    /// Takes a message from the exchange of what was sent last. Before the next one the driver
+    /// polls.
     pub fn handle_message(&mut self, message: Message) {
-        let answers = matches!(message.body(), Body::Error { .. } | Body::Result { .. });
-        match (&self.state, answers) {
-            (State::Probing { .. }, true) => {
-                let verdict = Verdict::of(message);
-                self.settle(verdict);
+        match (&self.state, message.body()) {
+            (State::Probing { .. }, Body::Error { .. } | Body::Result { .. }) => {
+                self.settle(Verdict::of(message));
             }
-            (State::Initializing(_), true) => self.initialized(message),
-            (State::Probing { .. } | State::Initializing(_), false) => match message.body() {
-                Body::Request { .. } => {
-                    tracing::debug!("the server asked something before the session was open")
+            (State::Initializing(_), Body::Result { .. }) => self.initialized(message),
+            (State::Initializing(_), Body::Error { error, .. }) => {
+                match serde_json::from_str::<ErrorObject>(error) {
+                    Ok(object) => self.refused(object),
+                    Err(fault) => self.fail(Error::decode(fault.to_string())),
                 }
-                _ => tracing::debug!("the server told something before the session was open"),
-            },
+            }
+            // Lifecycle, "Initialization": a server may ping and log before the session is open.
+            (State::Initializing(_), Body::Request { .. }) => {
+                self.aside = Some(Step::Serve(message));
+            }
+            (State::Probing { .. } | State::Initializing(_), Body::Notification { .. }) => {
+                self.aside = Some(Step::Notify(message));
+            }
+            (State::Probing { .. }, Body::Request { method, .. }) => {
+                tracing::warn!(method, "the server sent a request before anything was agreed on");
+            }
             _ => {}
         }
     }
@@ -186,26 +170,28 @@ impl Negotiation {
         }
     }
 
-    /// The time given by [`deadline`](Self::deadline) has come.
+    /// The time given by [`deadline`](Self::deadline) has come. Gives up if it really has.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
-            return;
-        }
+        let Some(error) = self.deadline.expired(now) else { return };
         match self.state {
-            State::Probing { .. } => {
-                let error = Error::timeout(self.plan.probe_timeout.unwrap_or_default());
-                // Only a pipe falls silent before an older server; over HTTP it is the network.
-                self.settle(if self.plan.carrier.own_stream {
-                    Verdict::Unknown(error)
-                } else {
-                    Verdict::Old(error)
-                });
+            // Only a pipe falls silent before an older server; over HTTP it is the network.
+            State::Probing { .. } if self.plan.carrier.own_stream => {
+                self.settle(Verdict::Unknown(error));
             }
-            State::Initializing(_) | State::Announcing(_) => {
-                self.fail(Error::timeout(self.plan.timeout.unwrap_or_default()));
-            }
+            State::Probing { .. } => self.settle(Verdict::Old(error)),
+            State::Initializing(_) | State::Announcing(_) => self.fail(error),
             _ => {}
         }
+    }
+
+    /// The transport waits for a person: the clock stands.
+    pub fn handle_held(&mut self, now: Instant) {
+        self.deadline.hold(now);
+    }
+
+    /// The wait for a person is over.
+    pub fn handle_released(&mut self, now: Instant) {
+        self.deadline.release(now);
     }
 
     /// The connection was made anew.
@@ -219,18 +205,23 @@ impl Negotiation {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
-            State::Probing { .. } | State::Initializing(_) | State::Announcing(_) => self.deadline,
+            State::Probing { .. } | State::Initializing(_) | State::Announcing(_) => {
+                self.deadline.at()
+            }
             _ => None,
         }
     }
 
-    /// What is being done, for errors.
+    /// What was done last, for errors: a method, or `connect` while nothing was sent.
     #[must_use]
     pub fn doing(&self) -> &'static str {
-        match self.state {
-            State::Start | State::Probe { .. } | State::Probing { .. } => DISCOVER,
-            _ => "initialize",
-        }
+        self.doing
+    }
+
+    fn begin(&mut self, doing: &'static str, limit: Option<Duration>, now: Instant) {
+        self.doing = doing;
+        self.deadline = Deadline::new(limit, None);
+        self.deadline.start(now);
     }
 
     fn start(&self) -> State {
@@ -284,6 +275,9 @@ impl Negotiation {
         let State::Probing { version, again } = self.state else { return };
         self.state = match verdict {
             Verdict::Unknown(error) => State::Ended(Box::new(Err(error))),
+            // It listed a version that needs no session: `initialize` is not for it (2026-07-28,
+            // stdio, "Backward Compatibility").
+            Verdict::Old(error) if again => State::Ended(Box::new(Err(error))),
             Verdict::Old(error) => {
                 self.probe = Some(error);
                 if self.plan.notifies {
@@ -321,31 +315,21 @@ impl Negotiation {
     }
 
     fn initialized(&mut self, answer: Message) {
-        let State::Initializing(versions) = std::mem::replace(&mut self.state, State::Told) else {
+        let (State::Initializing(versions), Body::Result { result, .. }) =
+            (&self.state, answer.body())
+        else {
             return;
         };
-        match answer.body() {
-            Body::Result { result, .. } => match negotiated(result, &versions) {
-                Ok(version) => {
-                    let dialect = dialect(version);
-                    let id = answer.outside().and_then(|outside| outside.session.clone());
-                    let outfit =
-                        dialect.outfit(&self.plan.identity, self.plan.carrier, id.as_ref());
-                    let session = Some(Session { id, answer });
-                    self.state = State::Announce(Box::new(Opened {
-                        dialect,
-                        outfit,
-                        session,
-                        discovered: None,
-                    }));
-                }
-                Err(error) => self.fail(error),
-            },
-            Body::Error { error, .. } => match serde_json::from_str::<ErrorObject>(error) {
-                Ok(object) => self.refused(object),
-                Err(fault) => self.fail(Error::decode(fault.to_string())),
-            },
-            _ => {}
+        match negotiated(result, versions) {
+            Ok(version) => {
+                let dialect = dialect(version);
+                let id = answer.outside().and_then(|outside| outside.session.clone());
+                let outfit = dialect.outfit(&self.plan.identity, self.plan.carrier, id.as_ref());
+                let session = Some(Session { id, answer });
+                let opened = Opened { dialect, outfit, session, discovered: None };
+                self.state = State::Announce(Box::new(opened));
+            }
+            Err(error) => self.fail(error),
         }
     }
 
@@ -383,14 +367,15 @@ impl Negotiation {
 }
 
 const DISCOVER: &str = "server/discover";
-const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const INITIALIZE: &str = "initialize";
+const INITIALIZED: &str = "notifications/initialized";
 
 fn initialize(version: ProtocolVersion, identity: &Identity) -> Result<Request, Error> {
     let params = Params::new()
         .with("protocolVersion", version.as_str())?
         .with("capabilities", &identity.capabilities)?
         .with("clientInfo", &identity.client_info)?;
-    Ok(Request::new("initialize", params))
+    Ok(Request::new(INITIALIZE, params))
 }
 
 /// The version a server answered `initialize` with, if it is one of those allowed.
@@ -419,10 +404,5 @@ fn names(versions: &[ProtocolVersion]) -> Vec<&'static str> {
     versions.iter().map(|version| version.as_str()).collect()
 }
 
-fn after(now: Instant, wait: Option<Duration>) -> Option<Instant> {
-    wait.and_then(|wait| now.checked_add(wait))
-}
-
 #[cfg(test)]
-#[path = "negotiate_tests.rs"]
 mod tests;
