@@ -39,7 +39,7 @@ use crate::server::{Server, Session};
 ///     "shout",
 ///     json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
 ///     |args: serde_json::Value, _cx| async move {
-///         Ok(CallToolResult::text(args["text"].as_str().unwrap_or_default().to_uppercase()))
+///         Ok(CallToolResult::from_text(args["text"].as_str().unwrap_or_default().to_uppercase()))
 ///     },
 /// );
 /// let client = Client::direct(server).await?;

@@ -65,6 +65,11 @@ fn on_a_pipe_every_answer_of_an_older_server_leads_to_initialize() {
         ("an error that is none", {
             Came::Body(None, json!({ "jsonrpc": "2.0", "id": 41, "error": { "code": "x" } }))
         }),
+        ("an error of another code that lists versions", {
+            let mut refused = error(json!(41), -32602, "Unsupported protocol version");
+            refused["error"]["data"] = json!({ "supported": ["2026-07-28"] });
+            Came::Body(None, refused)
+        }),
         ("-32022 that lists nothing", {
             Came::Body(None, error(json!(41), -32022, "Unsupported protocol version"))
         }),
