@@ -22,6 +22,7 @@ mod step;
 mod test;
 mod tidy;
 mod tools;
+mod vocabulary;
 mod zoo;
 
 use std::env;
@@ -94,6 +95,11 @@ const COMMANDS: &[Command] = &[
         run: conformance::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
+    Command {
+        name: "vocabulary",
+        about: "what the schemas say, for the types to be held to --from DIR",
+        run: vocabulary::run,
+    },
     Command {
         name: "features",
         about: "each published crate builds with any features",

@@ -1,0 +1,5 @@
+//! The types against the vocabulary of every protocol version.
+
+mod checks;
+mod documents;
+mod nouns;
