@@ -3,8 +3,8 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 use snodo_types::{Message, TransportError};
@@ -81,7 +81,8 @@ impl Exchange {
     /// and ends the exchange by returning.
     ///
     /// The function runs in the reader's task, whenever the exchange is polled, and is dropped
-    /// with it. [`Sender::send`] waits until the reader took what was given before.
+    /// with it. [`Sender::send`] waits until the reader took what was given before; it may be
+    /// called from anywhere, another task included.
     ///
     /// ```
     /// use snodo_transport::{Exchange, Incoming};
@@ -101,7 +102,7 @@ impl Exchange {
         F: FnOnce(Sender) -> G,
         G: Future<Output = Result<(), TransportError>> + Send + 'static,
     {
-        let cell = Arc::new(Mutex::new(None));
+        let cell = Arc::new(Mutex::new(Cell::default()));
         let future = Box::pin(function(Sender(Arc::clone(&cell))));
         Self::new(Generated { state: GeneratedState::Running(future), cell })
     }
@@ -145,27 +146,54 @@ impl fmt::Debug for Exchange {
 /// # drop(exchange);
 /// ```
 #[derive(Debug)]
-pub struct Sender(Arc<Mutex<Option<Incoming>>>);
+pub struct Sender(Arc<Mutex<Cell>>);
 
 impl Sender {
-    /// Hands something to the reader, once it took what was given before.
+    /// Hands something to the reader, once it took what was given before. Once the exchange is
+    /// over or dropped, nobody takes it, and nothing waits.
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is ready, the thing was not handed over.
     pub async fn send(&self, incoming: Incoming) {
         let mut waiting = Some(incoming);
-        poll_fn(|_| {
-            let mut cell = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if cell.is_some() {
-                // The reader empties the cell before it polls this function again.
-                return Poll::Pending;
-            }
-            *cell = waiting.take();
-            Poll::Ready(())
-        })
-        .await;
+        poll_fn(|cx| self.poll_send(&mut waiting, cx)).await;
     }
+
+    fn poll_send(&self, waiting: &mut Option<Incoming>, cx: &Context<'_>) -> Poll<()> {
+        let mut cell = lock(&self.0);
+        if cell.incoming.is_some() && !cell.over {
+            if !cell.writers.iter().any(|writer| writer.will_wake(cx.waker())) {
+                cell.writers.push(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+        if !cell.over {
+            cell.incoming = waiting.take();
+        }
+        let reader = cell.reader.take();
+        drop(cell);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        Poll::Ready(())
+    }
+}
+
+/// What lies between a [`Sender`] and the reader: one thing, and who waits for it or for room.
+#[derive(Debug, Default)]
+struct Cell {
+    incoming: Option<Incoming>,
+    /// Set while the reader waits, and by nobody inside of the function that it polls.
+    reader: Option<Waker>,
+    /// One for each task that waits in [`Sender::send`].
+    writers: Vec<Waker>,
+    /// Nobody reads any more.
+    over: bool,
+}
+
+fn lock(cell: &Mutex<Cell>) -> MutexGuard<'_, Cell> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A stream of one item.
@@ -182,7 +210,7 @@ impl Stream for Once {
 /// A stream that is fed by a future.
 struct Generated<G> {
     state: GeneratedState<G>,
-    cell: Arc<Mutex<Option<Incoming>>>,
+    cell: Arc<Mutex<Cell>>,
 }
 
 enum GeneratedState<G> {
@@ -193,8 +221,39 @@ enum GeneratedState<G> {
 }
 
 impl<G> Generated<G> {
-    fn take(&self) -> Option<Incoming> {
-        self.cell.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Takes what was given, and makes room.
+    fn take(&self, cx: &Context<'_>) -> Option<Incoming> {
+        let mut cell = lock(&self.cell);
+        cell.reader = None;
+        let incoming = cell.incoming.take()?;
+        let writers = std::mem::take(&mut cell.writers);
+        drop(cell);
+        // The reader's own task comes back by itself, having been given something.
+        for writer in writers.into_iter().filter(|writer| !writer.will_wake(cx.waker())) {
+            writer.wake();
+        }
+        Some(incoming)
+    }
+
+    /// Takes what was given, or asks to be woken for it.
+    fn poll_take(&self, cx: &Context<'_>) -> Poll<Incoming> {
+        let mut cell = lock(&self.cell);
+        if cell.incoming.is_none() {
+            cell.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(cell);
+        // Nobody else takes anything out.
+        self.take(cx).map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Lets nobody wait for a reader that will not come.
+    fn end(&self) {
+        let mut cell = lock(&self.cell);
+        cell.over = true;
+        let writers = std::mem::take(&mut cell.writers);
+        drop(cell);
+        writers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -202,19 +261,17 @@ impl<G: Future<Output = Result<(), TransportError>>> Stream for Generated<G> {
     type Item = Result<Incoming, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(incoming) = self.take() {
+        if let Some(incoming) = self.take(cx) {
             return Poll::Ready(Some(Ok(incoming)));
         }
         if let GeneratedState::Running(future) = &mut self.state {
-            match future.as_mut().poll(cx) {
-                Poll::Pending => match self.take() {
-                    Some(incoming) => return Poll::Ready(Some(Ok(incoming))),
-                    None => return Poll::Pending,
-                },
-                Poll::Ready(Ok(())) => self.state = GeneratedState::Ended,
-                Poll::Ready(Err(error)) => self.state = GeneratedState::Failed(error),
-            }
-            if let Some(incoming) = self.take() {
+            self.state = match future.as_mut().poll(cx) {
+                Poll::Pending => return self.poll_take(cx).map(|incoming| Some(Ok(incoming))),
+                Poll::Ready(Ok(())) => GeneratedState::Ended,
+                Poll::Ready(Err(error)) => GeneratedState::Failed(error),
+            };
+            self.end();
+            if let Some(incoming) = self.take(cx) {
                 return Poll::Ready(Some(Ok(incoming)));
             }
         }
@@ -225,41 +282,12 @@ impl<G: Future<Output = Result<(), TransportError>>> Stream for Generated<G> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::future::Future;
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-
-    use snodo_types::{TransportError, TransportFault};
-
-    use super::{Exchange, Incoming};
-
-    fn now<T>(future: impl Future<Output = T>) -> T {
-        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(value) => value,
-            Poll::Pending => panic!("ready at once"),
-        }
-    }
-
-    #[test]
-    fn what_a_function_gave_before_it_failed_comes_first() {
-        let mut exchange = Exchange::generate(|sender| async move {
-            sender.send(Incoming::Dropped(1)).await;
-            sender.send(Incoming::Dropped(2)).await;
-            Err(TransportError::new(TransportFault::Closed, "over"))
-        });
-        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Dropped(1)))));
-        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Dropped(2)))));
-        assert!(matches!(now(exchange.next()), Some(Err(error)) if error.message() == "over"));
-        assert!(now(exchange.next()).is_none());
-        assert!(now(exchange.next()).is_none(), "the end stays the end");
-    }
-
-    #[test]
-    fn a_message_that_nothing_answers_is_over_once_it_is_sent() {
-        let mut exchange = Exchange::sent();
-        assert!(matches!(now(exchange.next()), Some(Ok(Incoming::Sent))));
-        assert!(now(exchange.next()).is_none());
+impl<G> Drop for Generated<G> {
+    fn drop(&mut self) {
+        self.end();
     }
 }
+
+#[cfg(test)]
+#[path = "exchange_tests.rs"]
+mod tests;
