@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use serde_json::{Value, json};
 use snodo_transport::{Connect, Incoming, Transport};
-use snodo_types::Envelope;
+use snodo_types::{Envelope, ProtocolVersion};
 
 use crate::{Direct, DirectTransport, Runtime};
 
@@ -106,7 +106,7 @@ pub(crate) fn stateless(params: Value) -> Value {
 /// Parameters that say version, capabilities and more in `_meta`.
 pub(crate) fn with_meta(mut params: Value, more: Value) -> Value {
     let mut meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V2026_07_28.as_str(),
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     for (name, value) in more.as_object().expect("an object") {

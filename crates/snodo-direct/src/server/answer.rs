@@ -243,8 +243,8 @@ impl Request<'_> {
         }
         let ReadResourceParams { uri, .. } = read(self.params)?;
         let fitting = || {
-            let templates = self.server.templates.handlers().iter();
-            templates.clone().find_map(|(pattern, run)| Some((run, pattern.fit(&uri)?)))
+            let mut templates = self.server.templates.handlers().iter();
+            templates.find_map(|(pattern, run)| Some((run, pattern.fit(&uri)?)))
         };
         let exact = self.server.resources.find(&uri).map(|run| (run, Vec::new()));
         let Some((run, variables)) = exact.or_else(fitting) else {
@@ -269,7 +269,7 @@ impl Request<'_> {
             return Err(not_found(self.method));
         }
         let params: GetPromptParams = read(self.params)?;
-        let Some((prompt, handler)) = self.server.prompts.find(&params.name) else {
+        let Some((required, handler)) = self.server.prompts.find(&params.name) else {
             return Err(invalid(format!("unknown prompt: {:?}", params.name)));
         };
         let texts =
@@ -278,9 +278,8 @@ impl Request<'_> {
         if params.other.get("arguments").is_some() || !texts(&arguments) {
             return Err(invalid("`arguments` is not an object of texts"));
         }
-        let mut required = prompt.arguments().iter().filter(|argument| argument.is_required());
-        if let Some(missing) = required.find(|argument| arguments.get(&argument.name).is_none()) {
-            return Err(invalid(format!("the argument {:?} is missing", missing.name)));
+        if let Some(missing) = required.iter().find(|name| arguments.get(name).is_none()) {
+            return Err(invalid(format!("the argument {missing:?} is missing")));
         }
         let work = handler(&Raw::from(&arguments), self.call.clone());
         let work = work.map_err(|error| {

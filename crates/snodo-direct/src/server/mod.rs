@@ -71,7 +71,8 @@ struct Inner {
     tools: Offers<ToolHandler>,
     resources: Offers<ResourceHandler>,
     templates: Offers<(Pattern, ResourceHandler)>,
-    prompts: Offers<(Prompt, PromptHandler)>,
+    /// With the arguments that have to be given.
+    prompts: Offers<(Vec<String>, PromptHandler)>,
     completion: Option<CompletionHandler>,
 }
 
@@ -247,8 +248,9 @@ impl Server {
     {
         let run: PromptHandler =
             Arc::new(move |arguments, call| Ok(Box::pin(handler(arguments.decode()?, call))));
-        let name = prompt.name.clone();
-        self.edit(|inner| inner.prompts.add(&name, &prompt.clone(), (prompt, run)))
+        let required = prompt.arguments().iter().filter(|argument| argument.is_required());
+        let required = required.map(|argument| argument.name.clone()).collect();
+        self.edit(|inner| inner.prompts.add(&prompt.name, &prompt, (required, run)))
     }
 
     /// Completes the arguments of prompts and templates, all of them.

@@ -118,7 +118,6 @@ fn a_stateless_result_is_complete_and_what_may_be_cached_says_how_long() {
     }
 }
 
-// INIT-15
 #[test]
 fn a_result_within_a_session_is_the_result_alone() {
     for version in SESSIONS {
@@ -167,7 +166,6 @@ fn a_version_that_is_not_enabled_is_refused_with_those_that_are() {
     }
 }
 
-// VER-21
 #[test]
 fn a_stateless_server_answers_initialize_with_its_versions() {
     let peer = Peer::new(server().versions([ProtocolVersion::V2026_07_28]));
@@ -219,7 +217,6 @@ fn one_connection_may_speak_both_eras_and_a_session_is_its_own() {
     assert_eq!(two.refusal("tools/list", json!({})).0, -32602);
 }
 
-// DISC-08
 #[test]
 fn a_method_that_the_version_does_not_have_is_not_found() {
     let peer = Peer::new(server());
@@ -516,6 +513,7 @@ fn a_completion_has_a_hundred_values_at_most_and_says_how_many_there_are() {
     assert_eq!((&result["total"], &result["hasMore"]), (&json!(250), &json!(true)));
 }
 
+// S-23
 #[test]
 fn a_handler_knows_who_calls_and_in_which_version() {
     let server =
