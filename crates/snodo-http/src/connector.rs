@@ -5,8 +5,6 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::HeaderValue;
-use http::header::AUTHORIZATION;
 use snodo_transport::Connect;
 use snodo_types::{TransportError, TransportFault};
 use tokio::runtime::Handle;
@@ -14,7 +12,7 @@ use tokio::runtime::Handle;
 use crate::backend::Backend;
 use crate::credentials::{Credentials, Erased};
 use crate::fault;
-use crate::headers::{Fixed, Templates, checked_value};
+use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
 use crate::target::Target;
@@ -204,16 +202,4 @@ impl fmt::Debug for Http {
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
-}
-
-/// `Bearer` and the token; the error never shows it.
-pub(crate) fn bearer(token: &str) -> Result<HeaderValue, TransportError> {
-    let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    if !fits {
-        let why = "a bearer token is visible ASCII without spaces, and not empty";
-        return Err(TransportError::new(TransportFault::Usage, why).not_processed());
-    }
-    let mut value = checked_value(&AUTHORIZATION, &format!("Bearer {token}"))?;
-    value.set_sensitive(true);
-    Ok(value)
 }

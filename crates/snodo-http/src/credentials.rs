@@ -6,6 +6,7 @@ use std::future::{Future, poll_fn, ready};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use http::{HeaderMap, Method};
 use snodo_transport::{BoxFuture, Incoming};
@@ -65,10 +66,11 @@ pub trait Credentials: Send + Sync + 'static {
     /// Sees the headers of every response, for what servers hand out in passing (a nonce).
     fn seen(&self, _headers: &HeaderMap) {}
 
-    /// Whether the futures may wait for a person. While one does, the clock of the call stands;
-    /// how long at most is for the implementation to say (300 s is usual).
-    fn is_interactive(&self) -> bool {
-        false
+    /// How long at most each of the futures may wait for a person; `None` where they never do.
+    ///
+    /// While one waits, the clock of the call stands. Past the limit the request fails.
+    fn hold(&self) -> Option<Duration> {
+        None
     }
 }
 
@@ -150,7 +152,7 @@ pub(crate) trait Erased: Send + Sync {
         refusal: Refusal<'a>,
     ) -> BoxFuture<'a, Result<Verdict, TransportError>>;
     fn seen(&self, headers: &HeaderMap);
-    fn is_interactive(&self) -> bool;
+    fn hold(&self) -> Option<Duration>;
 }
 
 impl<C: Credentials> Erased for C {
@@ -172,8 +174,8 @@ impl<C: Credentials> Erased for C {
         Credentials::seen(self, headers);
     }
 
-    fn is_interactive(&self) -> bool {
-        Credentials::is_interactive(self)
+    fn hold(&self) -> Option<Duration> {
+        Credentials::hold(self)
     }
 }
 

@@ -101,8 +101,20 @@ pub(crate) fn grant(headers: &mut HeaderMap, granted: &HeaderMap) -> Result<(), 
     Ok(())
 }
 
+/// `Bearer` and the token; the error never shows it.
+pub(crate) fn bearer(token: &str) -> Result<HeaderValue, TransportError> {
+    let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !fits {
+        let why = "a bearer token is visible ASCII without spaces, and not empty";
+        return Err(usage(why.to_owned()));
+    }
+    let mut value = checked_value(&AUTHORIZATION, &format!("Bearer {token}"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 /// A value that a header can carry; the error never shows it.
-pub(crate) fn checked_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TransportError> {
+fn checked_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TransportError> {
     let visible = value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
     HeaderValue::from_str(value).ok().filter(|_| visible).ok_or_else(|| {
         usage(format!("the value of the header {name} has a character that is not visible ASCII"))

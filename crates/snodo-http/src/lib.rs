@@ -19,6 +19,7 @@ mod abandon;
 mod answer;
 mod backend;
 mod body;
+mod challenge;
 mod connector;
 mod credentials;
 mod date;
@@ -40,11 +41,14 @@ mod tls;
 #[cfg(not(feature = "tls"))]
 #[path = "no_tls.rs"]
 mod tls;
+mod tokens;
 mod transport;
 mod wire;
 
+pub use challenge::Challenge;
 pub use connector::Http;
 pub use credentials::{Asked, Credentials, Refusal, Verdict};
+pub use tokens::{RefusedToken, TokenProvider, Tokens};
 pub use transport::HttpTransport;
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Method, Request, StatusCode};
-use snodo_types::TransportError;
+use snodo_types::{TransportError, TransportFault};
+use tokio::time::timeout;
 
 use crate::backend::{Answer, Backend, Outgoing};
 use crate::body::Body;
@@ -41,7 +43,7 @@ pub(crate) struct Draft {
 impl Wire {
     /// A place for notes, if anybody may write some.
     pub(crate) fn notes(&self) -> Option<Notes> {
-        self.credentials.as_ref().filter(|who| who.is_interactive()).map(|_| Notes::default())
+        self.credentials.as_ref().and_then(|who| who.hold()).map(|_| Notes::default())
     }
 
     /// Sends a request; a refusal comes back once the credentials know no better.
@@ -53,11 +55,12 @@ impl Wire {
             let request = self.request(&draft, draft.headers.clone());
             return Ok((self.backend.send(request).await?, known));
         };
+        let (hold, notes) = (credentials.hold(), draft.notes.as_ref());
         let mut resends = 0;
         let mut before: Option<(Vec<String>, HeaderMap)> = None;
         loop {
             let asked = Asked { method: &draft.method, url: self.target.url() };
-            let sent = waiting(draft.notes.as_ref(), credentials.authorize(asked)).await?;
+            let sent = held(hold, notes, credentials.authorize(asked)).await?;
             let mut headers = draft.headers.clone();
             grant(&mut headers, &sent)?;
             let known = headers.contains_key(AUTHORIZATION);
@@ -81,7 +84,7 @@ impl Wire {
             let status = answer.status.as_u16();
             let headers = &answer.headers;
             let refusal = Refusal { request: asked, status, challenges, headers, sent, resends };
-            let verdict = waiting(draft.notes.as_ref(), credentials.refused(refusal)).await?;
+            let verdict = held(hold, notes, credentials.refused(refusal)).await?;
             match verdict {
                 Verdict::GiveUp => return Ok((answer, known)),
                 Verdict::Retry => resends += 1,
@@ -99,10 +102,22 @@ impl Wire {
     }
 }
 
-async fn waiting<T>(notes: Option<&Notes>, future: impl Future<Output = T>) -> T {
+/// Runs a future of the credentials, which may wait for a person so long and no longer.
+async fn held<T>(
+    hold: Option<Duration>,
+    notes: Option<&Notes>,
+    future: impl Future<Output = Result<T, TransportError>>,
+) -> Result<T, TransportError> {
+    let Some(limit) = hold else { return future.await };
+    let within = async {
+        timeout(limit, future).await.unwrap_or_else(|_| {
+            let why = format!("no credentials were had within {limit:?}");
+            Err(TransportError::new(TransportFault::Credentials, why))
+        })
+    };
     match notes {
-        Some(notes) => notes.around(future).await,
-        None => future.await,
+        Some(notes) => notes.around(within).await,
+        None => within.await,
     }
 }
 

@@ -3,6 +3,7 @@
 mod server;
 
 mod answers;
+mod credentials;
 mod notices;
 mod pooling;
 mod refusals;
