@@ -193,6 +193,7 @@ mod tests {
             ),
             ("Negotiate abc/+==", "negotiate{}"),
             ("Negotiate abc=", "negotiate{}"),
+            ("Bearer realm=", "bearer{}"),
             ("Negotiate a1==, Bearer a=b", "negotiate{} bearer{'a=b'}"),
             (
                 "DPoP algs=\"ES256 PS256\", Bearer scope=\"\"",
@@ -216,7 +217,6 @@ mod tests {
         for value in [
             "Bearer realm=\"no end",
             "Bearer realm=\"a\" scope=\"b\"",
-            "Bearer realm=",
             "\"Bearer\"",
             "Bearer \"x\"",
             "Bearer a=b c",
@@ -225,10 +225,6 @@ mod tests {
             "a/b",
             &long,
         ] {
-            if value == "Bearer realm=" {
-                assert_eq!(read(&[value]), "bearer{}", "a token68 with its padding");
-                continue;
-            }
             assert_eq!(read(&[value, "Basic"]), "basic{}", "{value}");
         }
     }

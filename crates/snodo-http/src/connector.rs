@@ -31,11 +31,11 @@ use crate::wire::Wire;
 /// use snodo_http::Http;
 /// use snodo_transport::Connect;
 ///
-/// let server = Http::new("https://example.com/mcp?key=k")?
+/// let server = Http::new("http://localhost:3000/mcp?key=k")?
 ///     .header("x-tenant", "blue")?
 ///     .bearer("token")?
 ///     .connect_timeout(Duration::from_secs(3));
-/// assert_eq!(server.target(), "https://example.com/mcp");
+/// assert_eq!(server.target(), "http://localhost:3000/mcp");
 /// # Ok::<(), snodo_types::TransportError>(())
 /// ```
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub struct Http {
     target: Arc<Target>,
     limits: Limits,
     fixed: Fixed,
-    tls: Tls,
+    pub(crate) tls: Tls,
     credentials: Option<Arc<dyn Erased>>,
     /// Made by the first connect, of this value or a clone.
     wire: Arc<OnceLock<Arc<Wire>>>,
@@ -145,16 +145,8 @@ impl Http {
         self.with(|http| http.limits.per_connection = Some(requests))
     }
 
-    /// Secures `https` connections by a configuration of the caller's, in place of the one that
-    /// all clients of a process share (the platform's roots, ring, HTTP/1.1). Its ALPN list must
-    /// be empty or name `http/1.1` alone.
-    #[cfg(feature = "tls")]
-    pub fn tls_config(self, config: Arc<rustls::ClientConfig>) -> Self {
-        self.with(|http| http.tls = Tls::with(config))
-    }
-
     /// Changes the configuration; what was connected before keeps the old one.
-    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.wire = Arc::default();
         self

@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::connector::Http;
 use crate::target::Target;
 
 /// How an `https` connection is secured.
@@ -18,9 +19,18 @@ pub(crate) struct Tls {
     own: Option<Arc<ClientConfig>>,
 }
 
+impl Http {
+    /// Secures `https` connections by a configuration of the caller's, in place of the one that
+    /// all clients of a process share (the platform's roots, ring, HTTP/1.1). Its ALPN list must
+    /// be empty or name `http/1.1` alone.
+    pub fn tls_config(self, config: Arc<ClientConfig>) -> Self {
+        self.with(|http| http.tls = Tls::with(config))
+    }
+}
+
 impl Tls {
     /// A configuration of the caller's, as it is.
-    pub(crate) fn with(config: Arc<ClientConfig>) -> Self {
+    fn with(config: Arc<ClientConfig>) -> Self {
         Self { own: Some(config) }
     }
 

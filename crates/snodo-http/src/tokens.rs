@@ -27,7 +27,7 @@ use crate::headers::bearer;
 ///     }
 /// }
 ///
-/// let server = Http::new("https://example.com/mcp")?.credentials(Tokens::new(FromFile));
+/// let server = Http::new("http://localhost:3000/mcp")?.credentials(Tokens::new(FromFile));
 /// # Ok::<(), TransportError>(())
 /// ```
 pub trait TokenProvider: Send + Sync + 'static {

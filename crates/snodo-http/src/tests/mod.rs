@@ -8,6 +8,8 @@ mod notices;
 mod pooling;
 mod refusals;
 mod streams;
+#[cfg(feature = "tls")]
+mod tls;
 
 use snodo_transport::{Connect, Exchange, Incoming, Transport};
 use snodo_types::{Envelope, Message, Routing, TransportError};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -44,7 +44,7 @@ impl Seen {
 
 pub(super) struct Server {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Log,
     accepted: Arc<AtomicUsize>,
     open: Arc<AtomicUsize>,
     /// Told whenever a connection ended.
@@ -52,43 +52,75 @@ pub(super) struct Server {
     task: JoinHandle<()>,
 }
 
+type Log = Arc<Mutex<Vec<Seen>>>;
+
 impl Server {
     /// Answers each request by what `script` says.
-    pub(super) async fn start(script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> Self {
+    pub(super) async fn start(script: impl Script) -> Self {
         Self::on("127.0.0.1:0", script).await
     }
 
     /// Answers one request after another by one script each, then repeats the last.
     pub(super) async fn scripted(scripts: Vec<Vec<Act>>) -> Self {
         let turn = AtomicUsize::new(0);
-        Self::start(move |_| {
+        Self::start(move |_: &Seen| {
             let turn = turn.fetch_add(1, Ordering::SeqCst);
             scripts[turn.min(scripts.len() - 1)].clone()
         })
         .await
     }
 
-    pub(super) async fn on(
+    pub(super) async fn on(address: &str, script: impl Script) -> Self {
+        let script = Arc::new(script);
+        Self::listen(address, move |tcp, seen| serve(tcp, seen, script.clone())).await
+    }
+
+    /// Speaks TLS.
+    #[cfg(feature = "tls")]
+    pub(super) async fn secured(acceptor: tokio_rustls::TlsAcceptor, script: impl Script) -> Self {
+        let script = Arc::new(script);
+        Self::listen("127.0.0.1:0", move |tcp, seen| {
+            let (acceptor, script) = (acceptor.clone(), script.clone());
+            async move {
+                if let Ok(stream) = acceptor.accept(tcp).await {
+                    serve(stream, seen, script).await;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Says something of its own before it listens, and hangs up.
+    #[cfg(feature = "tls")]
+    pub(super) async fn greeting(text: &'static str) -> Self {
+        Self::listen("127.0.0.1:0", move |mut tcp: TcpStream, _| async move {
+            let _ = tcp.write_all(text.as_bytes()).await;
+        })
+        .await
+    }
+
+    async fn listen<F: Future<Output = ()> + Send + 'static>(
         address: &str,
-        script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
+        serve: impl Fn(TcpStream, Log) -> F + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(address).await.expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (accepted, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let seen = Log::default();
+        let (accepted, open) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
         let hung_up = Arc::new(Notify::new());
         let task = tokio::spawn({
             let (seen, accepted, open) = (seen.clone(), accepted.clone(), open.clone());
-            let (script, hung_up) = (Arc::new(script), hung_up.clone());
+            let hung_up = hung_up.clone();
             async move {
                 loop {
                     let (tcp, _) = listener.accept().await.expect("a connection");
+                    tcp.set_nodelay(true).expect("a socket");
                     accepted.fetch_add(1, Ordering::SeqCst);
                     open.fetch_add(1, Ordering::SeqCst);
-                    let (seen, script) = (seen.clone(), script.clone());
+                    let serving = serve(tcp, seen.clone());
                     let (open, hung_up) = (open.clone(), hung_up.clone());
                     tokio::spawn(async move {
-                        serve(tcp, &seen, &*script).await;
+                        serving.await;
                         open.fetch_sub(1, Ordering::SeqCst);
                         hung_up.notify_waiters();
                     });
@@ -100,6 +132,11 @@ impl Server {
 
     pub(super) fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
+    }
+
+    #[cfg(feature = "tls")]
+    pub(super) fn port(&self) -> u16 {
+        self.address.port()
     }
 
     pub(super) fn seen(&self) -> Vec<Seen> {
@@ -129,20 +166,34 @@ impl Drop for Server {
     }
 }
 
-async fn serve(
-    tcp: TcpStream,
-    seen: &Mutex<Vec<Seen>>,
-    script: &(dyn Fn(&Seen) -> Vec<Act> + Send + Sync),
-) {
-    tcp.set_nodelay(true).expect("a socket");
-    let mut stream = BufReader::new(tcp);
+/// What a server says to a request.
+pub(super) trait Script: Fn(&Seen) -> Vec<Act> + Send + Sync + 'static {}
+
+impl<F: Fn(&Seen) -> Vec<Act> + Send + Sync + 'static> Script for F {}
+
+/// A connection that may be broken off.
+trait Link: AsyncRead + AsyncWrite + Send + Unpin {
+    fn break_off(&self) {}
+}
+
+impl Link for TcpStream {
+    fn break_off(&self) {
+        let _ = self.set_zero_linger();
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Link for tokio_rustls::server::TlsStream<TcpStream> {}
+
+async fn serve<S: Script>(link: impl Link, seen: Log, script: Arc<S>) {
+    let mut stream = BufReader::new(link);
     while let Some(request) = receive(&mut stream).await {
         let acts = script(&request);
         seen.lock().expect("not poisoned").push(request);
         for act in acts {
             match act {
                 Act::Write(bytes) => {
-                    if stream.write_all(&bytes).await.is_err() {
+                    if stream.write_all(&bytes).await.is_err() || stream.flush().await.is_err() {
                         return;
                     }
                 }
@@ -157,7 +208,7 @@ async fn serve(
                     return;
                 }
                 Act::Reset => {
-                    let _ = stream.get_ref().set_zero_linger();
+                    stream.get_ref().break_off();
                     return;
                 }
             }
@@ -165,7 +216,7 @@ async fn serve(
     }
 }
 
-async fn receive(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
+async fn receive(stream: &mut BufReader<impl Link>) -> Option<Seen> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
     let mut headers = BTreeMap::<String, String>::new();
