@@ -32,6 +32,7 @@ mod outbox;
 mod pipe;
 mod process;
 mod reader;
+mod script;
 mod shared;
 mod shutdown;
 mod spawn;

@@ -138,7 +138,7 @@ async fn the_order_is_that_of_first_polls_and_each_message_is_one_line() {
     assert!(told.next().await.is_none());
 }
 
-// STDIO-02, SF-13
+// STDIO-02
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_in_answer_to_lines_that_are_no_messages() {
     let (pipe, mut peer) = Peer::new(1000);

@@ -42,49 +42,51 @@ const ONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 const TWO: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"a":1}}"#;
 const NEWS: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-// SF-01, STDIO-03, STDIO-14
+// STDIO-03, STDIO-14
 #[test]
 fn a_banner_is_skipped_and_what_follows_is_read() {
+    // The public case SF-01.
     check(format!("ready, waiting on stdio\n{ONE}\n").as_bytes(), &[ONE], 1);
 }
 
-// SF-03, STDIO-14
+// STDIO-14
 #[test]
 fn carriage_returns_before_line_ends_do_not_matter() {
+    // The public case SF-03.
     check(format!("{ONE}\r\n{TWO}\n{NEWS}\r\n").as_bytes(), &[ONE, TWO, NEWS], 0);
 }
 
-// SF-05
 #[test]
 fn a_line_past_64_kib_is_nothing_special() {
+    // The public case SF-05.
     let text = "x".repeat(70_000);
     let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"t":"{text}"}}}}"#);
     assert_eq!(sort(&[line.as_bytes(), b"\n"]), (vec![line.clone()], 0));
 }
 
-// SF-07
 #[test]
 fn separators_of_unicode_end_no_line() {
+    // The public case SF-07.
     let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"t\":\"a\u{2028}b\u{2029}c\u{85}d\"}}";
     check(format!("{line}\n").as_bytes(), &[line], 0);
 }
 
-// SF-09
 #[test]
 fn the_last_message_may_lack_its_line_end() {
+    // The public case SF-09.
     check(format!("{ONE}\n{TWO}").as_bytes(), &[ONE, TWO], 0);
 }
 
-// SF-11
 #[test]
 fn bytes_that_are_not_utf_8_spoil_their_line_only() {
+    // The public case SF-11.
     check(format!("{ONE}\n").into_bytes().as_slice(), &[ONE], 0);
     check(&[b"\xFF\xFE\n", ONE.as_bytes(), b"\n"].concat(), &[ONE], 1);
 }
 
-// SF-13
 #[test]
 fn a_message_that_was_cut_is_skipped() {
+    // The public case SF-13.
     check(format!("{{\"jsonrpc\":\"2.0\",\"id\":\n{ONE}\n").as_bytes(), &[ONE], 1);
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use process_wrap::tokio::{CommandWrap, KillOnDrop};
@@ -17,6 +17,7 @@ use crate::diagnose::why_not_started;
 use crate::environment::Environment;
 use crate::pipe::{Pipe, no_runtime};
 use crate::process::Process;
+use crate::script::find_script;
 use crate::shared::{Shared, TryWrite};
 use crate::shutdown::Shutdown;
 use crate::stderr::{Stderr, Tail, drain, printable};
@@ -134,7 +135,7 @@ impl Stdio {
             return Err(no_runtime());
         }
         let variables = self.variables()?;
-        let path = variables.iter().find(|(name, _)| is_path(name)).map(|(_, value)| value.clone());
+        let path = find(&variables, "PATH").map(OsStr::to_owned);
         let mut child = self.command(variables).spawn().map_err(|error| {
             why_not_started(&self.program, self.current_dir.as_deref(), path.as_deref(), error)
         })?;
@@ -155,6 +156,7 @@ impl Stdio {
         };
         let tail = Tail::default();
         let server = printable(&self.program.to_string_lossy());
+        tracing::debug!(%server, process = process.id(), "started a server");
         let stderr = stderr.map(|stderr| -> Drain {
             Box::pin(drain(stderr, tail.clone(), self.stderr.clone(), server))
         });
@@ -173,16 +175,21 @@ impl Stdio {
                 let text = format!("{name:?} cannot be the name of an environment variable");
                 return Err(TransportError::new(TransportFault::Usage, text).not_processed());
             }
-            match value {
-                Some(value) => variables.insert(name.clone(), value.clone()),
-                None => variables.remove(name),
-            };
+            variables.retain(|of, _| !is(of, name));
+            if let Some(value) = value {
+                variables.insert(name.clone(), value.clone());
+            }
         }
         Ok(variables)
     }
 
     fn command(&self, variables: BTreeMap<OsString, OsString>) -> CommandWrap {
-        let mut command = Command::new(&self.program);
+        let script = cfg!(windows).then(|| {
+            let (path, extensions) = (find(&variables, "PATH"), find(&variables, "PATHEXT"));
+            find_script(&self.program, path, extensions, Path::is_file)
+        });
+        let program = script.flatten().unwrap_or_else(|| PathBuf::from(&self.program));
+        let mut command = Command::new(program);
         command.args(&self.args).env_clear().envs(variables);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         command.stderr(match self.stderr {
@@ -252,8 +259,14 @@ impl fmt::Debug for Stdio {
     }
 }
 
-fn is_path(name: &OsStr) -> bool {
-    if cfg!(windows) { name.eq_ignore_ascii_case("PATH") } else { name == "PATH" }
+fn find<'a>(variables: &'a BTreeMap<OsString, OsString>, name: &str) -> Option<&'a OsStr> {
+    let found = variables.iter().find(|(of, _)| is(of, OsStr::new(name)));
+    found.map(|(_, value)| value.as_os_str())
+}
+
+/// Whether a variable has a name, as the system compares them.
+fn is(name: &OsStr, wanted: &OsStr) -> bool {
+    if cfg!(windows) { name.eq_ignore_ascii_case(wanted) } else { name == wanted }
 }
 
 /// The sink for the input of a process, and the way round the writer's task.

@@ -157,6 +157,7 @@ impl Supervisor {
             }
             End::Output(result) => self.verdict_on_output(result).await,
         };
+        tracing::debug!(reason = %verdict, "a connection is over");
         self.parts.shared.begin_close(&verdict);
         self.shut_down(waits).await;
         self.parts.shared.end(verdict);
