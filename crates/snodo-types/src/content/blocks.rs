@@ -1,7 +1,6 @@
 //! What the kinds of blocks hold beside their kind.
 
 use serde::de::DeserializeOwned;
-use serde::ser::SerializeMap;
 
 use crate::object::object;
 use crate::{Annotations, Content, Members, Meta, Raw, ResourceContents, lens};
@@ -121,13 +120,13 @@ pub struct ToolResult {
 ///
 /// let block: Content = serde_json::from_str(r#"{"type":"text","txt":"typo"}"#)?;
 /// let Content::Other(other) = block else { panic!("there is no text") };
-/// assert_eq!((other.kind(), other.members().len()), ("text", 2));
+/// assert_eq!((other.kind(), other.raw().text()), ("text", r#"{"type":"text","txt":"typo"}"#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherContent {
     kind: Box<str>,
-    members: Members,
+    raw: Raw,
 }
 
 impl TextContent {
@@ -248,8 +247,8 @@ impl ToolResult {
 }
 
 impl OtherContent {
-    pub(super) fn new(kind: &str, members: Members) -> Self {
-        Self { kind: kind.into(), members }
+    pub(super) fn new(kind: &str, raw: Raw) -> Self {
+        Self { kind: kind.into(), raw }
     }
 
     /// The kind as it came; empty where there was none.
@@ -260,12 +259,8 @@ impl OtherContent {
 
     /// Everything it came with, its kind included.
     #[must_use]
-    pub fn members(&self) -> &Members {
-        &self.members
-    }
-
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.members.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+    pub fn raw(&self) -> &Raw {
+        &self.raw
     }
 }
 

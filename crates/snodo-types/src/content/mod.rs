@@ -120,13 +120,14 @@ impl Content {
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if !matches!(self, Self::Other(_)) {
-            map.serialize_entry("type", self.kind())?;
+        if let Self::Other(other) = self {
+            return other.raw().serialize(serializer);
         }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.kind())?;
         match self {
             Self::Audio(block) | Self::Image(block) => block.write(&mut map)?,
-            Self::Other(block) => block.write(&mut map)?,
+            Self::Other(_) => {}
             Self::Resource(block) => block.write(&mut map)?,
             Self::ResourceLink(block) => block.write(&mut map)?,
             Self::Text(block) => block.write(&mut map)?,

@@ -45,8 +45,12 @@ impl Member for Content {
         for (name, value) in early {
             members.push(name, value.into_raw()?);
         }
-        members.settle();
-        Ok(Read::Is(Self::Other(OtherContent::new("", members))))
+        Ok(Read::Is(finish("", members)))
+    }
+
+    /// Whatever stands in a list of blocks, the other blocks are not lost by it.
+    fn stray(raw: &Raw) -> Option<Self> {
+        Some(Self::Other(OtherContent::new("", raw.clone())))
     }
 }
 
@@ -156,15 +160,15 @@ fn finish(kind: &str, mut members: Members) -> Content {
     members.settle();
     match members.get("type").map(Raw::decode::<String>) {
         Some(Ok(last)) if last != kind => read_again(&members),
-        _ => Content::Other(OtherContent::new(kind, members)),
+        _ => Content::Other(OtherContent::new(kind, Raw::from(&members))),
     }
 }
 
 /// A block whose kind was told twice: of members with one name, the last counts. Here every name
 /// is there once, so that this happens once.
 fn read_again(members: &Members) -> Content {
-    let other = || Content::Other(OtherContent::new("", members.clone()));
-    Raw::from(members).decode().unwrap_or_else(|_| other())
+    let raw = Raw::from(members);
+    raw.decode().unwrap_or_else(|_| Content::Other(OtherContent::new("", raw)))
 }
 
 /// A member that came before its kind.

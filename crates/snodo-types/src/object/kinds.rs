@@ -98,9 +98,13 @@ impl<T: Member> Member for Vec<T> {
                     items.push(item);
                     continue;
                 }
-                Read::Null => (Raw::of(&()).map_err(A::Error::custom)?, "null".to_owned()),
+                Read::Null => (Raw::null(), "null".to_owned()),
                 Read::Not(unread) => (unread.raw, unread.why),
             };
+            if let Some(item) = T::stray(&raw) {
+                items.push(item);
+                continue;
+            }
             let why = format!("[{}]: {why}", items.len());
             let mut raws: Vec<Raw> =
                 items.iter().map(Raw::of).collect::<Result<_, _>>().map_err(A::Error::custom)?;

@@ -46,6 +46,11 @@ pub(crate) trait Member: Sized + Serialize {
         }
     }
 
+    /// What an item of a list becomes that is none; `None` where the list cannot be without it.
+    fn stray(_: &Raw) -> Option<Self> {
+        None
+    }
+
     fn read<'de, D: Deserializer<'de>>(source: D) -> Result<Read<Self>, D::Error> {
         source.deserialize_any(Reading(PhantomData))
     }

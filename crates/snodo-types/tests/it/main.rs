@@ -1,5 +1,6 @@
 //! The types against the vocabulary of every protocol version.
 
 mod checks;
+mod decode;
 mod documents;
 mod nouns;

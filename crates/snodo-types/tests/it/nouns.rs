@@ -15,6 +15,11 @@ pub(crate) trait Noun:
     fn others(&self) -> Option<&Members> {
         None
     }
+
+    /// Whether it is more than carried along.
+    fn is_understood(&self) -> bool {
+        true
+    }
 }
 
 /// What is done with a definition.
@@ -266,6 +271,9 @@ fn read_word<T: Noun>(document: &Value) -> Result<Reading, String> {
 fn read<T: Noun>(document: &Value) -> Result<Reading, String> {
     let text = document.to_string();
     let value: T = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    if !value.is_understood() {
+        return Err(format!("{text} is only carried along"));
+    }
     let tree: T = serde_json::from_value(document.clone()).map_err(|error| error.to_string())?;
     let written = serde_json::to_string(&value).map_err(|error| error.to_string())?;
     let again: T = serde_json::from_str(&written).map_err(|error| error.to_string())?;
@@ -325,7 +333,6 @@ impl Noun for Content {
     fn others(&self) -> Option<&Members> {
         match self {
             Self::Audio(block) | Self::Image(block) => Some(&block.other),
-            Self::Other(block) => Some(block.members()),
             Self::Resource(block) => Some(&block.other),
             Self::ResourceLink(block) => Some(&block.other),
             Self::Text(block) => Some(&block.other),
@@ -333,6 +340,10 @@ impl Noun for Content {
             Self::ToolUse(block) => Some(&block.other),
             _ => None,
         }
+    }
+
+    fn is_understood(&self) -> bool {
+        !matches!(self, Self::Other(_))
     }
 }
 
