@@ -378,10 +378,12 @@ async fn many_tasks_share_one_process_and_give_up_some_calls() {
 #[tokio::test]
 async fn what_a_launcher_leaves_behind_is_ended() {
     let leave = format!("sleep 1000 & {}", tell("$!"));
+    let after_stdin = Duration::from_millis(50);
+    let waits = Shutdown { after_stdin, after_terminate: Duration::from_secs(30) };
     for (script, ends) in
         [(format!("{leave}; exit 0"), true), (format!("{leave}; {ANSWERS}"), false)]
     {
-        let pipe = start(sh(&script)).await;
+        let pipe = start(sh(&script).shutdown(waits)).await;
         let left = told_number(&pipe).await;
         assert!(runs(left));
         if ends {
@@ -389,9 +391,10 @@ async fn what_a_launcher_leaves_behind_is_ended() {
             assert_eq!(error.exit(), Some("exit status 0"), "though its output is still open");
         }
         let before = Instant::now();
-        close(pipe).await;
+        pipe.close(Routing::new(), Duration::from_secs(60)).await;
         assert!(!runs(left));
-        assert!(before.elapsed() < Duration::from_secs(1), "it did not wait for the list");
+        // Nobody waits for the orphan to be taken off the system's list, which may never happen.
+        assert!(before.elapsed() < Duration::from_millis(1500), "{:?}", before.elapsed());
     }
 }
 
