@@ -1,0 +1,234 @@
+//! What an answer means.
+
+use serde_json::{Value, json};
+use snodo_dialect::{Params, Request};
+use snodo_types::{Cause, Kind, Outcome, RequestState, TransportError, TransportFault};
+
+use super::{Line, PATIENT, V25A, V25B, V26, data};
+
+// S-02, S-03, BASE-12
+#[test]
+fn a_result_is_handed_on_as_it_came() {
+    let result = json!({
+        "content": [{ "type": "text", "text": "hi" }, { "type": "hologram", "x": 1 }],
+        "isError": true,
+        "com.example/more": { "deep": [null, 1.50] },
+    });
+    for version in [V26, V25B, V25A] {
+        let mut line = Line::calling(version);
+        line.result(&result);
+        assert_eq!(line.complete(), result, "{version}");
+    }
+}
+
+// S-04, ERR-01
+#[test]
+fn a_server_s_error_keeps_its_words_and_its_code_says_the_kind() {
+    let table = [
+        (-32700, Kind::JsonRpc),
+        (-32600, Kind::JsonRpc),
+        (-32601, Kind::Protocol),
+        (-32602, Kind::Protocol),
+        (-32603, Kind::Execution),
+        (-32000, Kind::Protocol),
+        (-32001, Kind::Protocol),
+        (-32002, Kind::Protocol),
+        (-32021, Kind::Protocol),
+        (17, Kind::Protocol),
+    ];
+    for (code, kind) in table {
+        for version in [V26, V25B] {
+            let mut line = Line::calling(version);
+            line.error(&json!({ "code": code, "message": "no", "data": { "why": [1] } }));
+            let error = line.failed();
+            assert_eq!((error.code(), error.kind(), error.message()), (code, kind, "no"));
+            assert_eq!(data(&error), json!({ "why": [1] }));
+            assert!(error.cause().is_none() && !error.is_timeout() && !error.is_closed());
+        }
+    }
+}
+
+// BASE-11
+#[test]
+fn an_error_without_an_id_answers_the_request_on_whose_stream_it_comes() {
+    for id in [json!({ "id": null }), json!({})] {
+        let mut error = id;
+        error["jsonrpc"] = json!("2.0");
+        error["error"] = json!({ "code": -32600, "message": "bad" });
+        let mut line = Line::calling(V26);
+        line.hears(&error);
+        assert_eq!(line.failed().code(), -32600);
+    }
+}
+
+#[test]
+fn an_error_that_is_none_cannot_be_read() {
+    for error in [json!({}), json!({ "code": "x", "message": "no" }), json!({ "code": -32601 })] {
+        let mut line = Line::calling(V25B);
+        line.error(&error);
+        let failed = line.failed();
+        assert_eq!((failed.kind(), failed.code()), (Kind::Transport, -32000), "{error}");
+        assert!(matches!(failed.cause(), Some(Cause::Decode(_))));
+    }
+}
+
+// BASE-07, BASE-08, BASE-09
+#[test]
+fn a_result_of_a_type_nobody_announced_is_an_error_that_names_it() {
+    for complete in [json!({}), json!({ "resultType": "complete" }), json!({ "resultType": null })]
+    {
+        let mut line = Line::calling(V26);
+        line.result(&complete);
+        assert_eq!(line.complete(), complete);
+    }
+    for name in ["task", "Complete", ""] {
+        let mut line = Line::calling(V26);
+        line.result(&json!({ "resultType": name, "content": [] }));
+        let error = line.failed();
+        assert_eq!((error.kind(), error.code()), (Kind::Transport, -32000));
+        let named = matches!(error.cause(), Some(Cause::UnknownResultType(told)) if told == name);
+        assert!(named, "{error:?}");
+    }
+    let mut line = Line::calling(V26);
+    line.result(&json!({ "resultType": 5 }));
+    assert!(matches!(line.failed().cause(), Some(Cause::Decode(_))));
+}
+
+// INIT-15
+#[test]
+fn in_the_initialize_era_a_member_called_result_type_means_nothing() {
+    for version in [V25B, V25A] {
+        for name in ["input_required", "task"] {
+            let result = json!({ "resultType": name, "inputRequests": {} });
+            let mut line = Line::calling(version);
+            line.result(&result);
+            assert_eq!(line.complete(), result);
+        }
+    }
+}
+
+fn ask() -> Value {
+    let form = json!({ "method": "elicitation/create", "params": { "message": "Who?" } });
+    json!({ "resultType": "input_required", "inputRequests": { "a": form }, "requestState": "s1" })
+}
+
+// S-02, MRTR-02
+#[test]
+fn three_methods_may_be_answered_by_asking_for_input() {
+    for method in ["tools/call", "prompts/get", "resources/read"] {
+        let mut line = Line::asking(V26, method, PATIENT);
+        line.result(&ask());
+        let outcome = line.done().expect("an outcome");
+        let Outcome::InputRequired(asked) = outcome else { panic!("{method}: {outcome:?}") };
+        assert_eq!(asked.requests().map(|(id, _)| id).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(asked.request_state.as_ref().map(RequestState::as_str), Some("s1"));
+    }
+}
+
+// MRTR-02
+#[test]
+fn any_other_method_answered_by_asking_for_input_is_an_error() {
+    let methods =
+        ["tools/list", "server/discover", "completion/complete", "resources/list", "com.example/x"];
+    for method in methods {
+        let mut line = Line::asking(V26, method, PATIENT);
+        line.result(&ask());
+        let error = line.failed();
+        assert_eq!((error.kind(), error.code()), (Kind::Transport, -32000), "{method}");
+        assert!(error.message().contains(method), "{}", error.message());
+    }
+}
+
+fn refusal(supported: &Value) -> Value {
+    json!({ "code": -32022, "message": "no", "data": { "supported": supported, "requested": "x" } })
+}
+
+// VER-02, BASE-03
+#[test]
+fn a_refused_version_that_the_server_lists_is_sent_once_more_under_a_new_id() {
+    let mut line = Line::calling(V26);
+    let first = line.last_id;
+    line.waits(10 * super::SECOND);
+    line.error(&refusal(&json!(["2025-11-25", "2026-07-28"])));
+    let again = line.sends();
+    assert_eq!(again.id, Some(first + 1));
+    assert!(again.message.contains(&format!(r#""progressToken":{}"#, first + 1)));
+    assert_eq!(line.patience(), PATIENT.timeout, "each sending has its own time");
+    line.error(&refusal(&json!(["2026-07-28"])));
+    let error = line.failed();
+    assert_eq!(error.code(), -32022);
+    assert_eq!(data(&error)["supported"], json!(["2026-07-28"]));
+}
+
+// VER-02
+#[test]
+fn a_refused_version_is_not_sent_again_where_the_list_does_not_help() {
+    let lists = [json!(["2025-11-25"]), json!(["2031-01-01"]), json!([]), json!("2026-07-28")];
+    for list in lists {
+        let mut line = Line::calling(V26);
+        line.error(&refusal(&list));
+        assert_eq!((line.failed().code(), line.last_id), (-32022, 8), "{list}");
+    }
+    let mut line = Line::calling(V26);
+    line.agreed.allowed = vec![V25B];
+    line.error(&refusal(&json!(["2026-07-28"])));
+    assert_eq!(line.failed().code(), -32022);
+    let mut line = Line::calling(V25B);
+    line.error(&refusal(&json!(["2026-07-28", "2025-11-25"])));
+    assert_eq!(line.failed().code(), -32022);
+}
+
+// ERR-03
+#[test]
+fn no_other_code_makes_a_call_ask_again() {
+    for code in [-32602, -32020, -32000, -32004, -32603] {
+        let mut line = Line::calling(V26);
+        let list = json!({ "supported": ["2026-07-28"] });
+        line.error(&json!({ "code": code, "message": "no", "data": list }));
+        assert_eq!(line.failed().code(), code);
+    }
+}
+
+// S-05
+#[test]
+fn a_closed_connection_is_told_with_its_reason_or_as_a_stream_that_ended() {
+    let mut line = Line::calling(V26);
+    let why = TransportError::new(TransportFault::Status, "HTTP 503").with_status(503);
+    line.call.handle_closed(Some(why));
+    let error = line.failed();
+    assert_eq!(
+        (error.kind(), error.code(), error.message()),
+        (Kind::Transport, -32000, "HTTP 503")
+    );
+    assert_eq!(error.transport().and_then(TransportError::status), Some(503));
+
+    let mut line = Line::calling(V25B);
+    line.call.handle_closed(None);
+    let error = line.failed();
+    assert_eq!(error.code(), -32000);
+    assert_eq!(error.transport().map(TransportError::fault), Some(TransportFault::StreamEnded));
+
+    let mut line = Line::calling(V25B);
+    line.call.handle_closed(Some(TransportError::new(TransportFault::Timeout, "no connection")));
+    let error = line.failed();
+    assert_eq!((error.kind(), error.code()), (Kind::Transport, -32001));
+}
+
+// S-38
+#[test]
+fn what_the_version_does_not_let_a_client_ask_is_refused_before_it_is_sent() {
+    for (version, method) in [(V25B, "server/discover"), (V25A, "x"), (V26, "roots/list")] {
+        let mut line = Line::new(version, Request::new(method, Params::new()), PATIENT);
+        let error = line.failed();
+        assert_eq!((error.kind(), error.code()), (Kind::Protocol, -32601), "{method}");
+        assert_eq!(data(&error), json!({ "method": method, "protocolVersion": version.as_str() }));
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_written_ends_at_once() {
+    let mut request = Request::new("tools/list", Params::new());
+    request.progress = true;
+    request.meta.push(("progressToken".to_owned(), json!("mine").into()));
+    assert_eq!(Line::new(V26, request, PATIENT).failed().code(), -32602);
+}
