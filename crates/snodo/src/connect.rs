@@ -157,7 +157,11 @@ impl Opening<'_> {
         if let Some(running) = exchange {
             match Pin::new(running).poll_next(cx) {
                 Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
-                    self.negotiation.handle_message(message)
+                    self.negotiation.handle_message(message, timer::now())
+                }
+                Poll::Ready(Some(Ok(Incoming::Held))) => self.negotiation.handle_held(timer::now()),
+                Poll::Ready(Some(Ok(Incoming::Released))) => {
+                    self.negotiation.handle_released(timer::now());
                 }
                 Poll::Ready(Some(Ok(Incoming::Sent))) => self.negotiation.handle_sent(),
                 Poll::Ready(Some(Ok(_))) => {}

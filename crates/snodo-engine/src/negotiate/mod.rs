@@ -118,7 +118,10 @@ impl Negotiation {
 
     /// Takes a message from the exchange of what was sent last. Before the next one the driver
     /// polls.
-    pub fn handle_message(&mut self, message: Message) {
+    ///
+    /// An answer counts even behind the deadline; anything else does not put it off once it has
+    /// passed, so that a flood cannot hide it.
+    pub fn handle_message(&mut self, message: Message, now: Instant) {
         match (&self.state, message.body()) {
             (State::Probing { .. }, Body::Error { .. } | Body::Result { .. }) => {
                 self.settle(Verdict::of(message));
@@ -130,6 +133,7 @@ impl Negotiation {
                     Err(fault) => self.fail(Error::decode(fault.to_string())),
                 }
             }
+            _ if self.deadline.expired(now).is_some() => self.handle_timeout(now),
             // Lifecycle, "Initialization": a server may ping and log before the session is open.
             (State::Initializing(_), Body::Request { .. }) => {
                 self.aside = Some(Step::Serve(message));

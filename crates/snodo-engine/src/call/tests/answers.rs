@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use snodo_dialect::{Params, Request};
 use snodo_types::{Cause, Kind, Outcome, RequestState, TransportError, TransportFault};
 
-use super::{Line, PATIENT, V25A, V25B, V26, data};
+use super::{Line, V25A, V25B, V26, data, patient};
 
 // S-02, S-03, BASE-12
 #[test]
@@ -116,7 +116,7 @@ fn ask() -> Value {
 #[test]
 fn three_methods_may_be_answered_by_asking_for_input() {
     for method in ["tools/call", "prompts/get", "resources/read"] {
-        let mut line = Line::asking(V26, method, PATIENT);
+        let mut line = Line::asking(V26, method, patient());
         line.result(&ask());
         let outcome = line.done().expect("an outcome");
         let Outcome::InputRequired(asked) = outcome else { panic!("{method}: {outcome:?}") };
@@ -131,7 +131,7 @@ fn any_other_method_answered_by_asking_for_input_is_an_error() {
     let methods =
         ["tools/list", "server/discover", "completion/complete", "resources/list", "com.example/x"];
     for method in methods {
-        let mut line = Line::asking(V26, method, PATIENT);
+        let mut line = Line::asking(V26, method, patient());
         line.result(&ask());
         let error = line.failed();
         assert_eq!((error.kind(), error.code()), (Kind::Transport, -32000), "{method}");
@@ -153,7 +153,7 @@ fn a_refused_version_that_the_server_lists_is_sent_once_more_under_a_new_id() {
     let again = line.sends();
     assert_eq!(again.id, Some(first + 1));
     assert!(again.message.contains(&format!(r#""progressToken":{}"#, first + 1)));
-    assert_eq!(line.patience(), PATIENT.timeout, "each sending has its own time");
+    assert_eq!(line.patience(), patient().timeout, "each sending has its own time");
     line.error(&refusal(&json!(["2026-07-28"])));
     let error = line.failed();
     assert_eq!(error.code(), -32022);
@@ -218,7 +218,7 @@ fn a_closed_connection_is_told_with_its_reason_or_as_a_stream_that_ended() {
 #[test]
 fn what_the_version_does_not_let_a_client_ask_is_refused_before_it_is_sent() {
     for (version, method) in [(V25B, "server/discover"), (V25A, "x"), (V26, "roots/list")] {
-        let mut line = Line::new(version, Request::new(method, Params::new()), PATIENT);
+        let mut line = Line::new(version, Request::new(method, Params::new()), patient());
         let error = line.failed();
         assert_eq!((error.kind(), error.code()), (Kind::Protocol, -32601), "{method}");
         assert_eq!(data(&error), json!({ "method": method, "protocolVersion": version.as_str() }));
@@ -230,5 +230,5 @@ fn a_request_that_cannot_be_written_ends_at_once() {
     let mut request = Request::new("tools/list", Params::new());
     request.progress = true;
     request.meta.push(("progressToken".to_owned(), json!("mine").into()));
-    assert_eq!(Line::new(V26, request, PATIENT).failed().code(), -32602);
+    assert_eq!(Line::new(V26, request, patient()).failed().code(), -32602);
 }

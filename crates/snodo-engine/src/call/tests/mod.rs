@@ -19,7 +19,6 @@ const V25B: ProtocolVersion = ProtocolVersion::V2025_11_25;
 const V25A: ProtocolVersion = ProtocolVersion::V2025_06_18;
 
 const SECOND: Duration = Duration::from_secs(1);
-const PATIENT: Limits = Limits { timeout: Some(Duration::from_secs(30)), max_total_timeout: None };
 
 /// What was agreed on for a connection.
 struct Agreed {
@@ -60,7 +59,7 @@ impl Line {
 
     /// A `tools/call` on its way.
     fn calling(version: ProtocolVersion) -> Self {
-        Self::asking(version, "tools/call", PATIENT)
+        Self::asking(version, "tools/call", patient())
     }
 
     /// Any request on its way; progress is wanted.
@@ -146,6 +145,11 @@ impl Line {
     fn patience(&self) -> Option<Duration> {
         self.call.deadline().map(|deadline| deadline - self.now)
     }
+}
+
+/// Half a minute from each sending to its answer.
+fn patient() -> Limits {
+    Limits { timeout: Some(30 * SECOND), ..Limits::default() }
 }
 
 fn notification(method: &str, params: &Value) -> Value {

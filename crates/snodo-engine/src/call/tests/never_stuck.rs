@@ -3,7 +3,7 @@
 use serde_json::json;
 use snodo_types::{TransportError, TransportFault};
 
-use super::{Limits, Line, PATIENT, SECOND, V25B, V26, notification};
+use super::{Limits, Line, SECOND, V25B, V26, notification, patient};
 use crate::Step;
 
 const EVENTS: &[fn(&mut Line)] = &[
@@ -32,11 +32,11 @@ const EVENTS: &[fn(&mut Line)] = &[
 
 #[test]
 fn whatever_happens_a_call_ends_once_or_waits_for_something() {
-    let prolonged = Limits { max_total_timeout: Some(45 * SECOND), ..PATIENT };
+    let prolonged = Limits { max_total_timeout: Some(45 * SECOND), ..patient() };
     // Every sequence of so many events.
     let depth = 3;
     for sequence in 0..EVENTS.len().pow(depth) {
-        for (version, limits) in [(V26, PATIENT), (V25B, prolonged)] {
+        for (version, limits) in [(V26, patient()), (V25B, prolonged)] {
             let mut line = Line::asking(version, "tools/call", limits);
             let (mut done, mut sent) = (0, 1);
             for place in 0..=depth {
@@ -57,7 +57,7 @@ fn whatever_happens_a_call_ends_once_or_waits_for_something() {
                         Step::Done(_) => done += 1,
                         Step::Send(_) => sent += 1,
                         Step::Notify(_) | Step::Progress(_) | Step::Serve(_) => {}
-                        Step::Reopen => panic!("a call does not make connections"),
+                        step => panic!("a call has nothing to do with this: {step:?}"),
                     }
                 }
                 line.rests();

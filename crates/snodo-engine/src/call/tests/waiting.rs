@@ -1,23 +1,21 @@
 //! How long a call waits.
 
-use std::time::Duration;
-
 use serde_json::json;
 use snodo_dialect::{Params, Request};
 use snodo_types::{Cause, Kind};
 
-use super::{Limits, Line, PATIENT, SECOND, V25B, V26, data, notification};
+use super::{Limits, Line, SECOND, V25B, V26, data, notification, patient};
 
-const PROLONGED: Limits = Limits {
-    timeout: Some(Duration::from_secs(30)),
-    max_total_timeout: Some(Duration::from_secs(50)),
-};
+/// Progress puts the end off, up to 50 seconds after the sending.
+fn prolonged() -> Limits {
+    Limits { max_total_timeout: Some(50 * SECOND), ..patient() }
+}
 
 // S-05, S-41, CAN-06
 #[test]
 fn an_answer_that_does_not_come_in_time_is_a_timeout() {
     let mut line = Line::calling(V26);
-    assert_eq!(line.patience(), PATIENT.timeout);
+    assert_eq!(line.patience(), patient().timeout);
     line.waits(29 * SECOND);
     line.rests();
     line.waits(SECOND);
@@ -28,11 +26,11 @@ fn an_answer_that_does_not_come_in_time_is_a_timeout() {
 
 #[test]
 fn time_counts_from_the_sending() {
-    let mut line = Line::new(V26, Request::new("tools/list", Params::new()), PATIENT);
+    let mut line = Line::new(V26, Request::new("tools/list", Params::new()), patient());
     assert_eq!(line.call.deadline(), None);
     line.waits(100 * SECOND);
     line.sends();
-    assert_eq!(line.patience(), PATIENT.timeout);
+    assert_eq!(line.patience(), patient().timeout);
 }
 
 // S-14
@@ -60,11 +58,11 @@ fn without_the_option_progress_does_not_put_the_end_off() {
 // S-41, CAN-07
 #[test]
 fn with_the_option_progress_puts_the_end_off_up_to_the_total() {
-    let mut line = Line::asking(V26, "tools/call", PROLONGED);
+    let mut line = Line::asking(V26, "tools/call", prolonged());
     line.waits(15 * SECOND);
     line.progress(&json!(8));
     assert!(line.step().is_some());
-    assert_eq!(line.patience(), PROLONGED.timeout);
+    assert_eq!(line.patience(), prolonged().timeout);
     line.waits(25 * SECOND);
     line.progress(&json!(8));
     assert!(line.step().is_some());
@@ -78,8 +76,23 @@ fn with_the_option_progress_puts_the_end_off_up_to_the_total() {
 
 // S-41
 #[test]
+fn a_request_that_is_sent_again_begins_with_a_fresh_clock() {
+    let mut line = Line::asking(V26, "tools/call", prolonged());
+    line.waits(25 * SECOND);
+    line.progress(&json!(8));
+    assert!(line.step().is_some());
+    let list = json!({ "supported": ["2026-07-28"] });
+    line.error(&json!({ "code": -32022, "message": "no", "data": list }));
+    line.sends();
+    assert_eq!(line.patience(), Some(30 * SECOND));
+    line.waits(30 * SECOND);
+    assert_eq!(data(&line.failed()), json!({ "timeoutMs": 30_000 }));
+}
+
+// S-41
+#[test]
 fn only_the_call_s_own_progress_puts_its_end_off() {
-    let mut line = Line::asking(V26, "tools/call", PROLONGED);
+    let mut line = Line::asking(V26, "tools/call", prolonged());
     line.waits(15 * SECOND);
     line.progress(&json!(7));
     line.hears(&notification("notifications/message", &json!({ "level": "info" })));
@@ -99,7 +112,7 @@ fn a_flood_does_not_hide_the_end() {
         json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" }),
     ];
     for text in floods {
-        let mut line = Line::asking(V25B, "tools/call", PROLONGED);
+        let mut line = Line::asking(V25B, "tools/call", prolonged());
         line.now += 30 * SECOND;
         line.hears(&text);
         assert!(line.failed().is_timeout(), "{text}");

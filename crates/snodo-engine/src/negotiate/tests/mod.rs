@@ -133,7 +133,7 @@ impl Talk {
     }
 
     fn hears(&mut self, message: Message) {
-        self.negotiation.handle_message(message);
+        self.negotiation.handle_message(message, self.now);
     }
 
     fn result(&mut self, result: &Value) {

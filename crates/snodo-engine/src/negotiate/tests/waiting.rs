@@ -86,6 +86,28 @@ fn the_clock_stands_while_a_person_logs_in() {
     assert!(talk.failed().is_timeout());
 }
 
+#[test]
+fn a_flood_hides_no_deadline_and_a_late_answer_that_is_there_counts() {
+    let floods = [
+        json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} }),
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" }),
+    ];
+    for text in floods {
+        let mut talk = Talk::probing(HTTP);
+        talk.now += PROBE;
+        talk.hears(message(&text));
+        assert!(talk.failed().is_timeout(), "{text}");
+        let mut talk = fallen_back();
+        talk.now += LIMIT;
+        talk.hears(message(&text));
+        assert!(talk.failed().is_timeout(), "{text}");
+    }
+    let mut talk = Talk::probing(HTTP);
+    talk.now += PROBE;
+    talk.result(&json!({ "supportedVersions": ["2026-07-28"] }));
+    talk.opened(V26);
+}
+
 // VER-17, BASE-15
 #[test]
 fn what_comes_too_late_or_out_of_turn_changes_nothing() {
