@@ -16,7 +16,14 @@ pub(crate) struct Deadline {
     capped: bool,
     /// What was left when the clock was stopped.
     held: Option<Duration>,
+    started: Option<Instant>,
+    /// For the call as a whole.
+    whole: Option<Duration>,
+    whole_at: Option<Instant>,
 }
+
+/// How far pauses may move a timeout, where nothing else is said.
+const PAUSES: Duration = Duration::from_secs(600);
 
 impl Deadline {
     /// A clock that has not started. No timeout means no end.
@@ -24,12 +31,28 @@ impl Deadline {
         Self { timeout, total, ..Self::default() }
     }
 
-    /// Counts anew from now.
+    /// Adds a limit on the call as a whole.
+    pub(crate) fn whole(self, whole: Option<Duration>) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// Counts anew from now; the whole call counts from the first start.
     pub(crate) fn start(&mut self, now: Instant) {
         let after = |wait: Duration| now.checked_add(wait);
         self.at = self.timeout.and_then(after);
         self.cap = self.total.and_then(after);
-        (self.capped, self.held) = (false, None);
+        if self.whole_at.is_none() {
+            self.whole_at = self.whole.and_then(after);
+        }
+        (self.capped, self.held, self.started) = (false, None, Some(now));
+    }
+
+    /// So much of the time was not the server's.
+    pub(crate) fn pause(&mut self, time: Duration) {
+        let (Some(at), Some(started)) = (self.at, self.started) else { return };
+        let cap = started.checked_add(self.total.unwrap_or(PAUSES));
+        let moved = at.checked_add(time).unwrap_or(at);
+        self.at = Some(at.max(cap.map_or(moved, |cap| moved.min(cap))));
     }
 
     /// Progress came: never earlier than before, never past the cap.
@@ -59,13 +82,27 @@ impl Deadline {
 
     /// When it ends, if it does.
     pub(crate) fn at(&self) -> Option<Instant> {
-        self.at
+        match (self.at, self.whole_at) {
+            (Some(at), Some(whole)) => Some(at.min(whole)),
+            (at, whole) => at.or(whole),
+        }
+    }
+
+    /// When the call as a whole ends, if it does.
+    pub(crate) fn whole_at(&self) -> Option<Instant> {
+        self.whole_at
+    }
+
+    /// The error, once the call as a whole has ended.
+    pub(crate) fn whole_expired(&self, now: Instant) -> Option<Error> {
+        self.whole_at.filter(|whole| *whole <= now)?;
+        self.whole.map(Error::timeout)
     }
 
     /// The error, once it has ended.
     pub(crate) fn expired(&self, now: Instant) -> Option<Error> {
         if self.at.is_none_or(|at| now < at) {
-            return None;
+            return self.whole_expired(now);
         }
         match (self.capped, self.total) {
             (true, Some(total)) => Some(Error::max_total_timeout(total)),
@@ -128,6 +165,33 @@ mod tests {
         assert_eq!(deadline.at(), None);
         deadline.release(start + 300 * SECOND);
         assert_eq!(deadline.at(), Some(start + 306 * SECOND));
+    }
+
+    // CAN-12
+    #[test]
+    fn the_whole_call_ends_in_time_however_often_its_rounds_begin_anew() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(10 * SECOND), None).whole(Some(15 * SECOND));
+        deadline.start(start);
+        deadline.start(start + 9 * SECOND);
+        assert_eq!(deadline.at(), Some(start + 15 * SECOND));
+        assert!(deadline.expired(start + 14 * SECOND).is_none());
+        let error = deadline.expired(start + 15 * SECOND).expect("the whole call");
+        assert_eq!(
+            error.data().map(ToString::to_string).as_deref(),
+            Some(r#"{"timeoutMs":15000}"#)
+        );
+    }
+
+    #[test]
+    fn the_time_of_answering_the_server_is_not_counted_up_to_ten_minutes() {
+        let start = Instant::now();
+        let mut deadline = Deadline::new(Some(30 * SECOND), None);
+        deadline.start(start);
+        deadline.pause(60 * SECOND);
+        assert_eq!(deadline.at(), Some(start + 90 * SECOND));
+        deadline.pause(3600 * SECOND);
+        assert_eq!(deadline.at(), Some(start + 600 * SECOND));
     }
 
     #[test]

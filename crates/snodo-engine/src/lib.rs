@@ -11,13 +11,18 @@
 mod attend;
 mod call;
 mod deadline;
+mod form;
 mod negotiate;
 mod pages;
+mod question;
+mod rounds;
 mod step;
 mod verdict;
 
 pub use attend::Attendant;
-pub use call::{Call, Limits};
+pub use call::{Call, HandlerFailure, Limits};
+pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};
 pub use pages::Pages;
+pub use question::{Answer, Answering, Question};
 pub use step::{Step, Terms};

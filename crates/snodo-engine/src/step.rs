@@ -5,12 +5,16 @@ use std::fmt;
 use snodo_dialect::{Carrier, Dialect, Identity, Outfit};
 use snodo_types::{Envelope, Error, Message, ProtocolVersion};
 
+use crate::Question;
+
 /// One thing for the driver to do. `T` is what the conversation comes to in the end.
 ///
 /// Closed on purpose: a reader can list everything a machine may ask for.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
 pub enum Step<T> {
+    /// Answer these, one after the other; then call `handle_answers`.
+    Ask(Vec<(String, Question)>),
     /// The conversation is over. Nothing follows.
     Done(Result<T, Error>),
     /// Tell whoever wants to know: the server said something that needs no answer.

@@ -62,6 +62,27 @@ pub enum Cause {
     Decode(String),
     /// The server asks for input that nobody gave; the caller can answer it by hand.
     InputRequired(Box<InputRequired>),
+    /// The handler of an input request failed, or its answer is none.
+    InputHandler {
+        /// Which request of the result it was.
+        id: String,
+        /// What the handler said, or what is wrong with its answer.
+        reason: String,
+        /// The result, to be answered by hand.
+        asked: Box<InputRequired>,
+    },
+    /// The server asked for input in a way that cannot be answered.
+    MalformedInput {
+        /// What is wrong.
+        reason: String,
+        /// The result.
+        asked: Box<InputRequired>,
+    },
+    /// The server went on asking for input after as many rounds as were allowed.
+    MaxInputRounds {
+        /// The last result, to be answered by hand.
+        asked: Box<InputRequired>,
+    },
     /// The whole call passed its `max_total_timeout`.
     MaxTotalTimeout,
     /// Neither era could be opened: what the probe got, and what `initialize` got.
@@ -70,6 +91,14 @@ pub enum Cause {
         probe: Error,
         /// What came of `initialize`.
         initialize: Error,
+    },
+    /// The server asks for input of a kind that nobody handles. No handler has run.
+    NoInputHandler {
+        /// The kind (`form`, `url`, `sampling`, `roots`), or the method that is not known; `None`
+        /// where the request names none.
+        kind: Option<String>,
+        /// The result, to be answered by hand.
+        asked: Box<InputRequired>,
     },
     /// Pages went on after as many as were allowed.
     PageLimit {

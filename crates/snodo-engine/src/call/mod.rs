@@ -5,16 +5,20 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use snodo_dialect::{Era, Request, dialect};
 use snodo_types::{
-    Body, Error, ErrorObject, Message, Outcome, ProtocolVersion, TransportError, TransportFault,
+    Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, ProtocolVersion,
+    TransportError, TransportFault,
 };
 
 use crate::deadline::Deadline;
+use crate::question::Answering;
+use crate::rounds::{self, Round, Rounds};
 use crate::{Step, Terms};
 
-/// One request: sent, followed, answered, or given up in time.
+/// One request: sent, followed, through rounds of input if need be, answered, or given up in time.
 ///
 /// It keeps the undressed [`Request`] and dresses it for each sending. Dropping what was sent
-/// cancels it; the driver does that when it drops the exchange.
+/// cancels it; the driver does that when it drops the exchange. While input is gathered no clock
+/// runs but that of the whole call.
 #[derive(Debug)]
 pub struct Call {
     request: Request,
@@ -24,6 +28,9 @@ pub struct Call {
     aside: Option<Step<Outcome<Message>>>,
     /// A server that named another version was asked once more.
     corrected: bool,
+    rounds: Rounds,
+    /// A server that wants a page opened first was asked once more.
+    consented: bool,
 }
 
 /// How long a call may take.
@@ -32,16 +39,18 @@ pub struct Call {
 /// use std::time::Duration;
 /// use snodo_engine::Limits;
 ///
-/// let limits = Limits { timeout: Some(Duration::from_secs(30)), max_total_timeout: None };
+/// let limits = Limits { timeout: Some(Duration::from_secs(30)), ..Limits::default() };
 /// assert_ne!(limits, Limits::default());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a call has these two clocks")]
+#[expect(clippy::exhaustive_structs, reason = "the clocks that a call has")]
 pub struct Limits {
     /// From each sending to its answer; `None` for no end.
     pub timeout: Option<Duration>,
     /// Let progress restart the timeout, up to this long after the sending.
     pub max_total_timeout: Option<Duration>,
+    /// From the first sending to the end, input included; `None` for no end.
+    pub deadline: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -50,6 +59,12 @@ enum State {
     Fresh,
     /// Sent under this id.
     Waiting(u64),
+    /// Input is being gathered for this result.
+    Asking(Box<InputRequired>),
+    /// Consent to open pages is being gathered; without it this is the end.
+    Consenting(Box<Error>),
+    /// To be sent again then.
+    Pacing(Instant),
     /// Over, and not told yet.
     Ended(Box<Result<Outcome<Message>, Error>>),
     Told,
@@ -59,8 +74,26 @@ impl Call {
     /// A call that has not been sent.
     #[must_use]
     pub fn new(request: Request, limits: Limits) -> Self {
-        let deadline = Deadline::new(limits.timeout, limits.max_total_timeout);
-        Self { request, deadline, state: State::Fresh, aside: None, corrected: false }
+        let deadline =
+            Deadline::new(limits.timeout, limits.max_total_timeout).whole(limits.deadline);
+        let rounds = Rounds::new(Answering::default(), 0);
+        Self {
+            request,
+            deadline,
+            state: State::Fresh,
+            aside: None,
+            corrected: false,
+            rounds,
+            consented: false,
+        }
+    }
+
+    /// Lets the driver answer what the server asks, in `limit` rounds at most. Without it an
+    /// input-required result goes to the caller.
+    #[must_use]
+    pub fn answering(mut self, answering: Answering, limit: usize) -> Self {
+        self.rounds = Rounds::new(answering, limit);
+        self
     }
 
     /// What is to be done next; `None` until something happens.
@@ -98,7 +131,7 @@ impl Call {
             }
             Body::Error { .. } | Body::Result { .. } => {
                 let result = terms.dialect.read(&self.request, message);
-                self.end(result);
+                self.answered(result, terms, now);
             }
             _ if self.deadline.expired(now).is_some() => self.handle_timeout(now),
             Body::Notification { method: "notifications/progress", params: Some(params) } => {
@@ -133,13 +166,44 @@ impl Call {
         }
     }
 
+    /// What was asked by [`Step::Ask`] was answered; or one of the handlers failed, and why.
+    pub fn handle_answers(&mut self, answers: Result<InputResponses, HandlerFailure>) {
+        match (std::mem::replace(&mut self.state, State::Told), answers) {
+            (State::Asking(asked), Ok(answers)) => self.go_on(*asked, Some(answers)),
+            (State::Asking(asked), Err(failure)) => {
+                self.end(Err(rounds::handler_failed(failure.id, failure.reason, *asked)));
+            }
+            (State::Consenting(error), Ok(answers)) => match rounds::all_accepted(&answers) {
+                true => self.state = State::Fresh,
+                false => self.end(Err(*error)),
+            },
+            (State::Consenting(error), Err(_)) => self.end(Err(*error)),
+            (other, _) => self.state = other,
+        }
+    }
+
     /// The time given by [`deadline`](Self::deadline) has come. Gives up if it really has.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if matches!(self.state, State::Waiting(_))
-            && let Some(error) = self.deadline.expired(now)
-        {
-            self.end(Err(error));
+        match self.state {
+            State::Pacing(until) if until <= now => self.state = State::Fresh,
+            State::Waiting(_) => {
+                if let Some(error) = self.deadline.expired(now) {
+                    self.end(Err(error));
+                }
+            }
+            State::Asking(_) | State::Consenting(_) | State::Pacing(_) => {
+                if let Some(error) = self.deadline.whole_expired(now) {
+                    self.end(Err(error));
+                }
+            }
+            State::Fresh | State::Ended(_) | State::Told => {}
         }
+    }
+
+    /// For so long the server's own questions were being answered: that time is not the server's.
+    /// It moves the timeout, up to ten minutes after the sending or `max_total_timeout`.
+    pub fn handle_served(&mut self, time: Duration) {
+        self.deadline.pause(time);
     }
 
     /// The transport waits for a person: the clock stands.
@@ -157,7 +221,11 @@ impl Call {
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Waiting(_) => self.deadline.at(),
-            _ => None,
+            State::Asking(_) | State::Consenting(_) => self.deadline.whole_at(),
+            State::Pacing(until) => {
+                Some(self.deadline.whole_at().map_or(until, |whole| whole.min(until)))
+            }
+            State::Fresh | State::Ended(_) | State::Told => None,
         }
     }
 
@@ -179,9 +247,67 @@ impl Call {
         }
     }
 
+    /// Reads an answer: the end, or a round of questions.
+    fn answered(
+        &mut self,
+        result: Result<Outcome<Message>, Error>,
+        terms: &Terms<'_>,
+        now: Instant,
+    ) {
+        match result {
+            Ok(Outcome::InputRequired(asked)) if self.rounds.answer() => self.ask(asked, now),
+            Err(error) if !self.consented => match self.rounds.pages(&error, terms.dialect) {
+                Some(questions) => {
+                    self.consented = true;
+                    self.state = State::Consenting(Box::new(error));
+                    self.aside = Some(Step::Ask(questions));
+                }
+                None => self.end(Err(error)),
+            },
+            other => self.end(other),
+        }
+    }
+
+    fn ask(&mut self, asked: InputRequired, now: Instant) {
+        match self.rounds.next(&asked) {
+            Ok(Round::Ask(questions)) => {
+                self.state = State::Asking(Box::new(asked));
+                self.aside = Some(Step::Ask(questions));
+            }
+            Ok(Round::Wait(pause)) => {
+                self.go_on(asked, None);
+                self.state = now.checked_add(pause).map_or(State::Fresh, State::Pacing);
+            }
+            Err(error) => self.end(Err(error)),
+        }
+    }
+
+    /// The same request again, with the newest answers and the newest state alone (2026-07-28,
+    /// multi round-trip requests, "Client Requirements").
+    fn go_on(&mut self, asked: InputRequired, answers: Option<InputResponses>) {
+        self.request.input_responses = answers;
+        self.request.request_state = asked.request_state;
+        self.state = State::Fresh;
+    }
+
     fn end(&mut self, result: Result<Outcome<Message>, Error>) {
         self.state = State::Ended(Box::new(result));
     }
+}
+
+/// A handler that did not answer.
+///
+/// ```
+/// let failure = snodo_engine::HandlerFailure { id: "name".to_owned(), reason: "nobody is there".to_owned() };
+/// assert_eq!(failure.id, "name");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by the driver")]
+pub struct HandlerFailure {
+    /// Which question it was for.
+    pub id: String,
+    /// What it said.
+    pub reason: String,
 }
 
 /// Whether a refusal of the version lists one that is allowed here and spoken without a session
