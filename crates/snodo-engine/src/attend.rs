@@ -1,110 +1,154 @@
 //! What comes while nobody calls.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 
 use snodo_dialect::Outfit;
-use snodo_types::{Body, ErrorObject, Message, RequestId};
+use snodo_types::{Body, Cancelled, Envelope, ErrorObject, Message, Raw, RequestId};
 
-use crate::Step;
+use crate::question::{Answering, Question, Unanswerable};
 
 /// Answers what the server asks of its own accord, and passes on what it tells (initialize era).
 ///
-/// `ping` is always answered; nothing else is known until handlers are there, and is refused with
-/// -32601 (2025-11-25, base protocol, "Responses").
-#[derive(Debug, Default)]
+/// `ping` is always answered. What there is a handler for is given to the driver, a bounded number
+/// at a time; everything else is refused at once (2025-11-25, base protocol, "Responses").
+#[derive(Debug)]
 pub struct Attendant {
-    /// At most one step for each message handled; the driver takes it before the next one.
-    steps: VecDeque<Step<Infallible>>,
+    answering: Answering,
+    limit: usize,
+    /// What handlers work on. A key is never used again.
+    running: Vec<(u64, RequestId)>,
+    next_key: u64,
+    /// At most two duties for each message handled; the driver takes them before the next one.
+    duties: VecDeque<Duty>,
+}
+
+/// One thing for the driver of an [`Attendant`] to do.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
+pub enum Duty {
+    /// Let a handler answer; then call `handle_answer` with the key.
+    Ask(u64, Question),
+    /// Tell whoever wants to know.
+    Notify(Message),
+    /// Send this.
+    Send(Envelope),
+    /// The server gave up what this key stands for: stop the handler.
+    Stop(u64),
+}
+
+/// Why a question of the server's is not answered.
+///
+/// ```
+/// use snodo_engine::Refusal;
+///
+/// assert_ne!(Refusal::Failed, Refusal::Rejected);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The handler failed. The server is not told why.
+    Failed,
+    /// The user said no where the protocol has no other word for it (sampling).
+    Rejected,
 }
 
 impl Attendant {
-    /// An attendant that knows `ping`.
+    /// An attendant with these handlers, of which `limit` run at once at most.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(answering: Answering, limit: usize) -> Self {
+        Self { answering, limit, running: Vec::new(), next_key: 0, duties: VecDeque::new() }
     }
 
     /// Takes a message that concerns no call.
     pub fn handle_message(&mut self, message: Message, outfit: &Outfit) {
         match message.body() {
-            Body::Request { id, method, .. } => {
-                let reply = answer(id, method);
-                self.steps.push_back(Step::Send(outfit.wrap(reply.text().to_owned())));
+            Body::Request { id, method: "ping", .. } => {
+                self.reply(Message::result(id, "{}"), outfit)
             }
-            Body::Notification { .. } => self.steps.push_back(Step::Notify(message)),
+            Body::Request { id, method, params } => self.asked(id.clone(), method, params, outfit),
+            Body::Notification { method: "notifications/cancelled", params: Some(params) } => {
+                self.cancelled(params)
+            }
+            Body::Notification { .. } => self.duties.push_back(Duty::Notify(message)),
             Body::Error { id: None, error } => {
                 tracing::warn!(error, "the server reported an error that belongs to no request");
             }
             Body::Error { .. } | Body::Result { .. } => {
-                tracing::debug!("an answer came that nobody waits for");
+                tracing::debug!("an answer came that nobody waits for")
             }
         }
     }
 
+    /// Takes what a handler said.
+    pub fn handle_answer(&mut self, key: u64, answer: Result<Raw, Refusal>, outfit: &Outfit) {
+        let Some(place) = self.running.iter().position(|(running, _)| *running == key) else {
+            return;
+        };
+        let (_, id) = self.running.swap_remove(place);
+        let reply = match answer {
+            Ok(result) => Message::result(&id, result.text()),
+            Err(Refusal::Failed) => {
+                refuse(&id, ErrorObject::INTERNAL_ERROR, "the client could not answer")
+            }
+            // 2025-11-25, sampling, "Error Handling".
+            Err(Refusal::Rejected) => refuse(&id, -1, "User rejected sampling request"),
+        };
+        self.reply(reply, outfit);
+    }
+
     /// What is to be done next.
-    pub fn poll(&mut self) -> Option<Step<Infallible>> {
-        self.steps.pop_front()
+    pub fn poll(&mut self) -> Option<Duty> {
+        self.duties.pop_front()
+    }
+
+    fn asked(&mut self, id: RequestId, method: &str, params: Option<&str>, outfit: &Outfit) {
+        let reply = match Question::read(method, params, self.answering) {
+            Ok(_) if self.running.len() >= self.limit => {
+                let text = format!("the client already answers {} requests", self.limit);
+                refuse(&id, ErrorObject::INTERNAL_ERROR, &text)
+            }
+            Ok(question) => {
+                let key = self.next_key;
+                self.next_key += 1;
+                self.running.push((key, id));
+                return self.duties.push_back(Duty::Ask(key, question));
+            }
+            Err(Unanswerable::Malformed(why)) => refuse(&id, ErrorObject::INVALID_PARAMS, &why),
+            // 2025-11-25, elicitation, "Error Handling": a mode that was not declared.
+            Err(Unanswerable::Mode(kind)) => refuse(
+                &id,
+                ErrorObject::INVALID_PARAMS,
+                &format!("the client did not declare {kind}"),
+            ),
+            Err(Unanswerable::Nobody(_)) => refuse(
+                &id,
+                ErrorObject::METHOD_NOT_FOUND,
+                &format!("this client does not answer {method}"),
+            ),
+        };
+        self.reply(reply, outfit);
+    }
+
+    /// 2025-11-25, cancellation: stop the work, and send no answer.
+    fn cancelled(&mut self, params: &str) {
+        let Ok(Cancelled { request_id: Some(id), .. }) = serde_json::from_str(params) else {
+            return;
+        };
+        if let Some(place) = self.running.iter().position(|(_, running)| *running == id) {
+            let (key, _) = self.running.swap_remove(place);
+            self.duties.push_back(Duty::Stop(key));
+        }
+    }
+
+    fn reply(&mut self, reply: Message, outfit: &Outfit) {
+        self.duties.push_back(Duty::Send(outfit.wrap(reply.text().to_owned())));
     }
 }
 
-fn answer(id: &RequestId, method: &str) -> Message {
-    if method == "ping" {
-        return Message::result(id, "{}");
-    }
-    let reason = format!("this client does not answer {method}");
-    let error = ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, "Method not found");
-    Message::error(Some(id), &error.with_data(serde_json::json!({ "reason": reason })))
+fn refuse(id: &RequestId, code: i64, message: &str) -> Message {
+    Message::error(Some(id), &ErrorObject::new(code, message))
 }
 
 #[cfg(test)]
-mod tests {
-    use snodo_dialect::{Carrier, Identity, Outfit, dialect};
-    use snodo_types::{Message, ProtocolVersion, Raw};
-
-    use super::Attendant;
-    use crate::Step;
-
-    fn outfit() -> Outfit {
-        let identity =
-            Identity { client_info: Raw::empty_object(), capabilities: Raw::empty_object() };
-        let http = Carrier { routes: true, own_stream: true };
-        dialect(ProtocolVersion::V2025_11_25).outfit(&identity, http, None)
-    }
-
-    fn attend(text: &str) -> Vec<Step<std::convert::Infallible>> {
-        let mut attendant = Attendant::new();
-        attendant.handle_message(Message::parse(text).expect(text), &outfit());
-        std::iter::from_fn(|| attendant.poll()).collect()
-    }
-
-    // INIT-17, SRV-01
-    #[test]
-    fn ping_is_answered_under_the_server_s_own_id() {
-        let steps = attend(r#"{"jsonrpc":"2.0","id":"p-1","method":"ping"}"#);
-        let [Step::Send(reply)] = steps.as_slice() else { panic!("one reply: {steps:?}") };
-        assert_eq!(reply.message, r#"{"jsonrpc":"2.0","id":"p-1","result":{}}"#);
-        assert_eq!(reply.id, None);
-        assert_eq!(reply.routing.value("MCP-Protocol-Version"), Some("2025-11-25"));
-    }
-
-    // SRV-02
-    #[test]
-    fn what_nobody_handles_is_refused() {
-        let steps = attend(r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#);
-        let [Step::Send(reply)] = steps.as_slice() else { panic!("one reply: {steps:?}") };
-        assert!(
-            reply.message.contains(r#""id":0"#) && reply.message.contains("-32601"),
-            "{}",
-            reply.message
-        );
-    }
-
-    // BASE-04
-    #[test]
-    fn a_notification_is_passed_on_and_never_answered() {
-        let steps = attend(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
-        assert!(matches!(steps.as_slice(), [Step::Notify(_)]));
-        assert!(attend(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).is_empty());
-    }
-}
+#[path = "attend_tests.rs"]
+mod tests;

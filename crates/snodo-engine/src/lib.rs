@@ -19,7 +19,7 @@ mod rounds;
 mod step;
 mod verdict;
 
-pub use attend::Attendant;
+pub use attend::{Attendant, Duty, Refusal};
 pub use call::{Call, HandlerFailure, Limits};
 pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};
