@@ -3,21 +3,24 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context as TaskContext, Poll};
 
 use futures_core::Stream;
 use snodo_dialect::Outfit;
-use snodo_engine::Step;
+use snodo_engine::{Duty, Question, Refusal};
 use snodo_transport::{Exchange, Incoming, Transport};
-use snodo_types::{Message, TransportError};
+use snodo_types::{Message, Raw, TransportError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 
-/// The handle of a connection's attendant. Dropping it ends the task.
+use crate::context::Context;
+
+/// The handle of a connection's attendant. Dropping it ends the task and every handler it runs.
 ///
-/// The task holds the transport, never the connection, and waits for nothing but its inputs: the
-/// replies it writes run beside it, [`MAX_REPLIES`] at most.
+/// The task holds the transport, never the connection, and waits for nothing but its inputs:
+/// handlers run beside it, as many as the client allows, and so do the replies it writes,
+/// [`MAX_REPLIES`] at most.
 #[derive(Debug)]
 pub(crate) struct Attendant {
     handed: mpsc::Sender<Message>,
@@ -35,10 +38,22 @@ impl Attendant {
     pub(crate) fn spawn(
         transport: Arc<dyn Transport>,
         outfit: Outfit,
+        context: Context,
         unsolicited: Option<Exchange>,
     ) -> Self {
         let (handed, inbox) = mpsc::channel(MAX_HANDED);
-        let post = Post { transport, outfit, unsolicited, inbox, replies: JoinSet::new() };
+        let machine = context.machine();
+        let post = Post {
+            transport,
+            outfit,
+            context,
+            machine,
+            unsolicited,
+            inbox,
+            replies: JoinSet::new(),
+            handlers: JoinSet::new(),
+            keys: Vec::new(),
+        };
         let task = match Handle::try_current() {
             Ok(runtime) => Some(runtime.spawn(post.attend()).abort_handle()),
             Err(_) => {
@@ -71,28 +86,35 @@ impl Drop for Attendant {
 struct Post {
     transport: Arc<dyn Transport>,
     outfit: Outfit,
+    context: Context,
+    machine: snodo_engine::Attendant,
     unsolicited: Option<Exchange>,
     inbox: mpsc::Receiver<Message>,
     replies: JoinSet<()>,
+    handlers: JoinSet<Result<Raw, Refusal>>,
+    /// Which task works on which question; bounded by the machine.
+    keys: Vec<(Id, u64, AbortHandle)>,
 }
 
 enum Event {
+    Answered(Id, Result<Raw, Refusal>),
     Arrived(Message),
     Lost(u64),
-    StreamOver(Option<TransportError>),
     /// The connection is gone.
     Over,
+    StreamOver(Option<TransportError>),
 }
 
 impl Post {
     async fn attend(mut self) {
-        let mut machine = snodo_engine::Attendant::new();
         loop {
             match poll_fn(|cx| self.poll_event(cx)).await {
-                Event::Arrived(message) => machine.handle_message(message, &self.outfit),
+                Event::Answered(task, answer) => self.answered(task, answer),
+                Event::Arrived(message) => self.machine.handle_message(message, &self.outfit),
                 Event::Lost(count) => {
                     tracing::warn!(count, "the server sent faster than it was attended")
                 }
+                Event::Over => return,
                 Event::StreamOver(why) => {
                     self.unsolicited = None;
                     tracing::debug!(
@@ -100,36 +122,66 @@ impl Post {
                         "the server's own stream is over"
                     );
                 }
-                Event::Over => return,
             }
-            while let Some(step) = machine.poll() {
-                self.act(step);
+            while let Some(duty) = self.machine.poll() {
+                self.act(duty);
             }
         }
     }
 
-    fn act(&mut self, step: Step<std::convert::Infallible>) {
-        match step {
-            Step::Send(envelope) if self.replies.len() < MAX_REPLIES => {
-                self.replies.spawn(deliver(self.transport.exchange(envelope)));
-            }
-            Step::Send(_) => {
-                tracing::warn!(limit = MAX_REPLIES, "the server asks faster than it reads answers")
-            }
-            Step::Notify(message) => {
+    fn act(&mut self, duty: Duty) {
+        match duty {
+            Duty::Ask(key, question) => self.ask(key, question),
+            Duty::Notify(message) => {
                 tracing::trace!(?message, "nobody listens to this notification")
             }
-            Step::Done(_) | Step::Progress(_) | Step::Reopen | Step::Serve(_) => {}
+            Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
+                self.replies.spawn(deliver(self.transport.exchange(envelope)));
+            }
+            Duty::Send(_) => {
+                tracing::warn!(limit = MAX_REPLIES, "the server asks faster than it reads answers")
+            }
+            Duty::Stop(key) => {
+                if let Some(place) = self.keys.iter().position(|(_, running, _)| *running == key) {
+                    self.keys.swap_remove(place).2.abort();
+                }
+            }
         }
     }
 
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+    fn ask(&mut self, key: u64, question: Question) {
+        let task = self.handlers.spawn(self.context.clone().answer(question));
+        self.keys.push((task.id(), key, task));
+    }
+
+    fn answered(&mut self, task: Id, answer: Result<Raw, Refusal>) {
+        if let Some(place) = self.keys.iter().position(|(running, ..)| *running == task) {
+            let (_, key, _) = self.keys.swap_remove(place);
+            self.machine.handle_answer(key, answer, &self.outfit);
+        }
+    }
+
+    fn poll_event(&mut self, cx: &mut TaskContext<'_>) -> Poll<Event> {
         while let Poll::Ready(Some(_)) = self.replies.poll_join_next(cx) {}
+        match self.handlers.poll_join_next_with_id(cx) {
+            Poll::Ready(Some(Ok((task, answer)))) => {
+                return Poll::Ready(Event::Answered(task, answer));
+            }
+            // It panicked, or was stopped: then its key is gone already.
+            Poll::Ready(Some(Err(error))) => {
+                return Poll::Ready(Event::Answered(error.id(), Err(Refusal::Failed)));
+            }
+            Poll::Ready(None) | Poll::Pending => {}
+        }
         match self.inbox.poll_recv(cx) {
             Poll::Ready(Some(message)) => return Poll::Ready(Event::Arrived(message)),
             Poll::Ready(None) => return Poll::Ready(Event::Over),
             Poll::Pending => {}
         }
+        self.poll_unsolicited(cx)
+    }
+
+    fn poll_unsolicited(&mut self, cx: &mut TaskContext<'_>) -> Poll<Event> {
         let Some(unsolicited) = &mut self.unsolicited else { return Poll::Pending };
         loop {
             let event = match Pin::new(&mut *unsolicited).poll_next(cx) {

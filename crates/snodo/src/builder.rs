@@ -2,15 +2,20 @@
 
 use std::any::Any;
 use std::fmt;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use snodo_direct::{Direct, Runtime};
 use snodo_transport::{BoxFuture, Connect};
-use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
+use snodo_types::{
+    ClientCapabilities, CreateMessageResult, ElicitResult, Error, Implementation, ProtocolVersion,
+    Raw, Roots,
+};
 
 use crate::Client;
+use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::options::Options;
 
 /// A client that is not connected yet.
@@ -30,12 +35,13 @@ use crate::options::Options;
 #[must_use = "a builder does nothing until it connects"]
 pub struct Builder {
     options: Options,
+    handlers: Handlers,
     fault: Option<Error>,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { options: Options::default(), fault: None }
+        Self { options: Options::default(), handlers: Handlers::default(), fault: None }
     }
 
     /// The versions that may be spoken; all of [`ProtocolVersion::ALL`] unless set. One version
@@ -82,6 +88,63 @@ impl Builder {
         self
     }
 
+    /// Answers forms that a server wants filled in; declares `elicitation.form`.
+    pub fn on_form<F, G>(mut self, handler: F) -> Self
+    where
+        F: Fn(Form) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<ElicitResult, HandlerError>> + Send + 'static,
+    {
+        self.handlers.set_form(handler);
+        self
+    }
+
+    /// Answers wishes to open a page; declares `elicitation.url`.
+    pub fn on_url<F, G>(mut self, handler: F) -> Self
+    where
+        F: Fn(UrlRequest) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<ElicitResult, HandlerError>> + Send + 'static,
+    {
+        self.handlers.set_url(handler);
+        self
+    }
+
+    /// Answers with a message of a model; declares `sampling`. A model that may use tools, or takes
+    /// context of servers, is declared with [`capabilities`](Self::capabilities):
+    /// `{"sampling": {"tools": {}, "context": {}}}`. Deprecated in 2026-07-28, still part of it.
+    pub fn on_sampling<F, G>(mut self, handler: F) -> Self
+    where
+        F: Fn(Sampling) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<CreateMessageResult, HandlerError>> + Send + 'static,
+    {
+        self.handlers.set_sampling(handler);
+        self
+    }
+
+    /// Answers where the server may work; declares `roots`. Deprecated in 2026-07-28, still part of
+    /// it.
+    pub fn on_roots<F, G>(mut self, handler: F) -> Self
+    where
+        F: Fn(RootsRequest) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<Roots, HandlerError>> + Send + 'static,
+    {
+        self.handlers.set_roots(handler);
+        self
+    }
+
+    /// The most rounds of questions that handlers answer for one request; 10 unless set. The next
+    /// one fails with -32000 and `maxInputRounds` in the data.
+    pub fn max_input_rounds(mut self, rounds: usize) -> Self {
+        self.options.max_input_rounds = rounds;
+        self
+    }
+
+    /// The most questions of the server's own that are answered at once (initialize era); 16 unless
+    /// set. The next one is refused with -32603.
+    pub fn max_server_requests(mut self, requests: usize) -> Self {
+        self.options.max_server_requests = requests;
+        self
+    }
+
     /// Connects, and settles the version before it returns.
     ///
     /// Where versions of both eras are allowed, the server is asked with `server/discover` first; an
@@ -102,10 +165,14 @@ impl Builder {
     ///
     /// Dropping the future leaves nothing behind: what was started is ended.
     pub async fn connect(self, target: impl Connect) -> Result<Client, Error> {
-        match self.fault {
-            Some(fault) => Err(fault),
-            None => Client::open(&target, self.options).await,
+        let Self { mut options, mut handlers, fault } = self;
+        if let Some(fault) = fault {
+            return Err(fault);
         }
+        let declared: ClientCapabilities = options.capabilities.decode().unwrap_or_default();
+        handlers.sampling_tools = declared.sampling_tools();
+        options.handlers = Arc::new(handlers);
+        Client::open(&target, options).await
     }
 
     /// Connects to a server in this process, called in the caller's own task.

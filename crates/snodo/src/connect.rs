@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -17,7 +17,9 @@ use snodo_types::{Error, Routing, TransportError};
 
 use crate::attendant::Attendant;
 use crate::connection::{Connection, carrier};
+use crate::context::Context;
 use crate::options::Options;
+use crate::server::Server;
 use crate::timer::{self, Timer};
 
 /// [`Connect`] without its type: what a client keeps to renew its connection.
@@ -67,8 +69,16 @@ pub(crate) async fn open(
         probe_timeout: clocks(options.probe_timeout),
         timeout: clocks(options.timeout),
     };
-    let opening =
-        Opening { connector, ids, negotiation: Negotiation::new(plan), transport, attendant: None };
+    let context = Context::new(Arc::clone(&options.handlers), options.max_server_requests);
+    let negotiation = Negotiation::new(plan);
+    let opening = Opening {
+        connector,
+        ids,
+        negotiation,
+        transport,
+        attendant: None,
+        context: context.clone(),
+    };
     let (opened, transport, attendant) =
         opening.run().await.map_err(|(doing, error)| error.at(doing, &target))?;
     let connection = Connection {
@@ -76,9 +86,14 @@ pub(crate) async fn open(
         opened,
         identity,
         allowed: options.allowed.clone(),
+        context,
         target,
         attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
     };
+    if let Some(info) = Server::of(&connection.opened).info() {
+        // The cell is this connection's own, and empty until here.
+        drop(connection.context.server.set(info.clone()));
+    }
     listen(&connection, options).await;
     Ok(connection)
 }
@@ -90,6 +105,7 @@ struct Opening<'a> {
     negotiation: Negotiation,
     transport: Arc<dyn Transport>,
     attendant: Option<Attendant>,
+    context: Context,
 }
 
 type Settled = (Opened, Arc<dyn Transport>, Option<Attendant>);
@@ -114,7 +130,7 @@ impl Opening<'_> {
                     exchange = None;
                     self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
                 }
-                Some(Step::Notify(_) | Step::Progress(_) | Step::Serve(_)) => {}
+                Some(Step::Ask(_) | Step::Notify(_) | Step::Progress(_) | Step::Serve(_)) => {}
                 None => {
                     let waited = poll_fn(|cx| self.poll_event(&mut exchange, &mut timer, cx)).await;
                     waited.map_err(|error| (doing, error))?;
@@ -134,6 +150,7 @@ impl Opening<'_> {
             self.attendant = Some(Attendant::spawn(
                 Arc::clone(&self.transport),
                 Outfit::default(),
+                self.context.clone(),
                 Some(unsolicited),
             ));
         }
@@ -152,7 +169,7 @@ impl Opening<'_> {
         &mut self,
         exchange: &mut Option<Exchange>,
         timer: &mut Timer,
-        cx: &mut Context<'_>,
+        cx: &mut TaskContext<'_>,
     ) -> Poll<Result<(), Error>> {
         if let Some(running) = exchange {
             match Pin::new(running).poll_next(cx) {
@@ -192,7 +209,7 @@ impl Opening<'_> {
 async fn listen(connection: &Connection, options: &Options) {
     let abilities = connection.transport.abilities();
     let session = connection.opened.dialect.era() == Era::Initialize;
-    if !session || !abilities.own_stream || options.capabilities.text() == "{}" {
+    if !session || !abilities.own_stream || connection.identity.capabilities.text() == "{}" {
         return;
     }
     let Some(mut stream) =
@@ -209,8 +226,12 @@ async fn listen(connection: &Connection, options: &Options) {
     match first.await {
         Some(Ok(_)) => {
             let outfit = connection.opened.outfit.clone();
-            let attendant =
-                Attendant::spawn(Arc::clone(&connection.transport), outfit, Some(stream));
+            let attendant = Attendant::spawn(
+                Arc::clone(&connection.transport),
+                outfit,
+                connection.context.clone(),
+                Some(stream),
+            );
             // Nothing else has been attended on a connection that nobody has yet.
             drop(connection.attendant.set(attendant));
         }

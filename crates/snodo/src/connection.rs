@@ -9,6 +9,7 @@ use snodo_transport::{Abilities, Transport};
 use snodo_types::{Message, ProtocolVersion};
 
 use crate::attendant::Attendant;
+use crate::context::Context;
 
 /// A connection is a value: made by a negotiation, shared by the calls that run on it, and over
 /// with the last of them.
@@ -17,6 +18,8 @@ pub(crate) struct Connection {
     pub(crate) opened: Opened,
     pub(crate) identity: Identity,
     pub(crate) allowed: Vec<ProtocolVersion>,
+    /// What answers the server.
+    pub(crate) context: Context,
     /// What errors call the server.
     pub(crate) target: String,
     /// The task that answers the server; made when there is something to attend.
@@ -38,7 +41,7 @@ impl Connection {
     pub(crate) fn attend(&self, message: Message) {
         let attendant = self.attendant.get_or_init(|| {
             let transport = Arc::clone(&self.transport);
-            Attendant::spawn(transport, self.opened.outfit.clone(), None)
+            Attendant::spawn(transport, self.opened.outfit.clone(), self.context.clone(), None)
         });
         attendant.hand(message);
     }

@@ -3,14 +3,17 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
-use snodo_engine::{Call, Limits, Step};
-use snodo_transport::{Exchange, Incoming};
-use snodo_types::{Error, Message, Outcome, TransportError, TransportFault};
+use snodo_engine::{Call, HandlerFailure, Step};
+use snodo_transport::{BoxFuture, Exchange, Incoming};
+use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
 
+use crate::aside::Aside;
 use crate::client::Core;
+use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
 use crate::timer::{self, Timer};
 
@@ -20,30 +23,34 @@ pub(crate) struct Driver {
     core: Arc<Core>,
     call: Call,
     exchange: Option<Exchange>,
-    /// Replies to what the server asked in the caller's own task; see [`MAX_ASIDE`].
-    aside: Vec<Exchange>,
+    /// Handlers at work on what the server wants to know before it answers.
+    answering: Option<BoxFuture<'static, Result<InputResponses, HandlerFailure>>>,
+    /// Only where the peer runs in the caller's task, and once it asked.
+    aside: Option<Aside>,
     timer: Timer,
+    /// How long the connection had been busy with the server's questions when this was sent.
+    served: Duration,
     progress: Option<ProgressSink>,
 }
 
-/// The most replies on their way beside one call, where the peer runs in the caller's task.
-const MAX_ASIDE: usize = 16;
+/// How soon a call looks again whether the server's questions are still being answered.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// After so many messages in one poll the task lets others run.
 const BUDGET: usize = 128;
 
 impl Driver {
-    pub(crate) fn new(
-        core: Arc<Core>,
-        request: snodo_dialect::Request,
-        limits: Limits,
-        progress: Option<ProgressSink>,
-    ) -> Self {
-        // A peer in the caller's own task is waited for like any function.
-        let same_task = core.connection.transport.abilities().same_task;
-        let limits = if same_task { Limits::default() } else { limits };
-        let call = Call::new(request, limits);
-        Self { core, call, exchange: None, aside: Vec::new(), timer: Timer::default(), progress }
+    pub(crate) fn new(core: Arc<Core>, call: Call, progress: Option<ProgressSink>) -> Self {
+        Self {
+            core,
+            call,
+            exchange: None,
+            answering: None,
+            aside: None,
+            timer: Timer::default(),
+            served: Duration::ZERO,
+            progress,
+        }
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
@@ -52,12 +59,14 @@ impl Driver {
                 self.exchange = None;
                 return Poll::Ready(result.map_err(|error| self.explain(error)));
             }
-            self.poll_aside(cx);
-            if self.poll_exchange(cx).is_ready() {
+            if let Some(aside) = &mut self.aside {
+                aside.poll(&self.core.connection, cx);
+            }
+            if self.poll_answers(cx).is_ready() || self.poll_exchange(cx).is_ready() {
                 continue;
             }
             match self.timer.poll(self.call.deadline(), cx) {
-                Poll::Ready(Ok(())) => self.call.handle_timeout(timer::now()),
+                Poll::Ready(Ok(())) => self.timed_out(),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(self.explain(error))),
                 Poll::Pending => return Poll::Pending,
             }
@@ -80,7 +89,15 @@ impl Driver {
                     return Some(Err(closed.not_processed().into()));
                 }
                 Step::Send(envelope) => {
-                    self.exchange = Some(connection.transport.exchange(envelope))
+                    self.served = connection.context.served.total().0;
+                    self.exchange = Some(connection.transport.exchange(envelope));
+                }
+                Step::Ask(questions) => {
+                    self.exchange = None;
+                    let context = &connection.context;
+                    let server = context.server.get().cloned();
+                    let answers = answer_all(Arc::clone(&context.handlers), questions, server);
+                    self.answering = Some(Box::pin(answers));
                 }
                 Step::Progress(message) => {
                     if let Some(sink) = &mut self.progress {
@@ -100,32 +117,31 @@ impl Driver {
         if !connection.transport.abilities().same_task {
             return connection.attend(message);
         }
-        let mut attendant = snodo_engine::Attendant::new();
-        attendant.handle_message(message, &connection.opened.outfit);
-        while let Some(step) = attendant.poll() {
-            if let Step::Send(envelope) = step {
-                if self.aside.len() == MAX_ASIDE {
-                    tracing::warn!(
-                        limit = MAX_ASIDE,
-                        "the server asks faster than it reads answers"
-                    );
-                    continue;
-                }
-                self.aside.push(connection.transport.exchange(envelope));
-            }
+        self.aside.get_or_insert_with(|| Aside::new(connection)).take(message, connection);
+    }
+
+    /// The deadline has come. The time in which the server's own questions were being answered is
+    /// not the server's; while they still are, look again in a while.
+    fn timed_out(&mut self) {
+        let (total, busy) = self.core.connection.context.served.total();
+        let served = total.saturating_sub(self.served);
+        if served.is_zero() {
+            return self.call.handle_timeout(timer::now());
+        }
+        self.served = total;
+        let before = self.call.deadline();
+        self.call.handle_served(if busy { served.max(GLANCE) } else { served });
+        if self.call.deadline() == before {
+            self.call.handle_timeout(timer::now());
         }
     }
 
-    fn poll_aside(&mut self, cx: &mut Context<'_>) {
-        self.aside.retain_mut(|exchange| {
-            loop {
-                match Pin::new(&mut *exchange).poll_next(cx) {
-                    Poll::Ready(Some(Ok(_))) => {}
-                    Poll::Ready(Some(Err(_)) | None) => return false,
-                    Poll::Pending => return true,
-                }
-            }
-        });
+    fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(answering) = &mut self.answering else { return Poll::Pending };
+        let answers = ready!(answering.as_mut().poll(cx));
+        self.answering = None;
+        self.call.handle_answers(answers);
+        Poll::Ready(())
     }
 
     fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<()> {

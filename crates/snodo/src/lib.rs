@@ -32,17 +32,21 @@
 //! Futures run on tokio, with its time enabled. A client of a server in this process
 //! ([`Client::direct`]) runs on any executor.
 
+mod aside;
 mod attendant;
 mod builder;
 mod client;
 mod connect;
 mod connection;
+mod context;
 mod driver;
+mod handlers;
 mod list;
 mod options;
 mod progress;
 mod reply;
 mod request;
+mod served;
 mod server;
 mod timer;
 
@@ -59,6 +63,7 @@ pub use snodo_types::{Error, ProtocolVersion};
 
 pub use builder::{Builder, ConnectDirect};
 pub use client::{Client, ToolRef};
+pub use handlers::{Form, HandlerError, RootsRequest, Sampling, UrlRequest};
 pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};

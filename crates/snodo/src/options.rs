@@ -1,10 +1,13 @@
 //! What a client is told once, and every request goes by.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use snodo_dialect::Identity;
 use snodo_engine::Limits;
 use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
+
+use crate::handlers::Handlers;
 
 /// The settings of a client; see [`Builder`](crate::Builder) for what each means.
 #[derive(Clone, Debug)]
@@ -15,6 +18,9 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
     pub(crate) probe_timeout: Option<Duration>,
     pub(crate) max_pages: usize,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) max_input_rounds: usize,
+    pub(crate) max_server_requests: usize,
 }
 
 impl Default for Options {
@@ -26,6 +32,9 @@ impl Default for Options {
             timeout: Some(Duration::from_secs(30)),
             probe_timeout: Some(Duration::from_secs(10)),
             max_pages: 1000,
+            handlers: Arc::default(),
+            max_input_rounds: 10,
+            max_server_requests: 16,
         }
     }
 }
@@ -49,12 +58,12 @@ impl Options {
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
         let client_info =
             Raw::of(&self.client_info).map_err(|error| Error::usage(error.to_string()))?;
-        Ok(Identity { client_info, capabilities: self.capabilities.clone() })
+        Ok(Identity { client_info, capabilities: self.handlers.capabilities(&self.capabilities)? })
     }
 
     /// The clocks of a request that sets none.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, max_total_timeout: None }
+        Limits { timeout: self.timeout, ..Limits::default() }
     }
 
     /// How long a polite end may take.

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use snodo_engine::Limits;
-use snodo_types::{Cause, Error, ErrorObject, Kind, Message, Outcome, Progress, Raw};
+use snodo_engine::{Answering, Call, Limits};
+use snodo_types::{
+    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Message, Outcome, Progress, Raw,
+};
 
 use crate::Reply;
 use crate::client::Core;
@@ -53,14 +55,37 @@ pub struct Request<T> {
     core: Arc<Core>,
     request: Result<snodo_dialect::Request, Error>,
     limits: Limits,
+    resets: Resets,
+    max_total_timeout: Duration,
+    answering: Answering,
+    max_input_rounds: usize,
     progress: Option<ProgressSink>,
     answer: PhantomData<fn() -> T>,
 }
 
+/// What progress does to the timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resets {
+    Never,
+    OnProgress,
+}
+
+/// How far progress may move a timeout unless the caller says otherwise.
+const MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(600);
+
 impl<T> Request<T> {
     pub(crate) fn new(core: &Arc<Core>, request: Result<snodo_dialect::Request, Error>) -> Self {
-        let limits = core.options.limits();
-        Self { core: Arc::clone(core), request, limits, progress: None, answer: PhantomData }
+        Self {
+            core: Arc::clone(core),
+            request,
+            limits: core.options.limits(),
+            resets: Resets::Never,
+            max_total_timeout: MAX_TOTAL_TIMEOUT,
+            answering: core.connection.context.handlers.answering(),
+            max_input_rounds: core.options.max_input_rounds,
+            progress: None,
+            answer: PhantomData,
+        }
     }
 
     /// How long to wait for the answer, in place of the client's timeout; `None` waits for ever.
@@ -72,13 +97,53 @@ impl<T> Request<T> {
         self
     }
 
+    /// Lets each piece of progress restart the timeout, up to
+    /// [`max_total_timeout`](Self::max_total_timeout) after the sending. It asks the server for
+    /// progress, whether or not there is a function for it.
+    pub fn reset_timeout_on_progress(mut self) -> Self {
+        self.resets = Resets::OnProgress;
+        self.edit(|request| request.progress = true)
+    }
+
+    /// How far progress may move the timeout, counted from the sending; 600 s unless set. Stopped by
+    /// that, a request fails with -32001 and `maxTotalTimeoutMs` in the data.
+    pub fn max_total_timeout(mut self, limit: Duration) -> Self {
+        self.max_total_timeout = limit;
+        self
+    }
+
+    /// Bounds the whole request: every round, the handlers between them, and any pause. None unless
+    /// set.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.limits.deadline = Some(limit);
+        self
+    }
+
+    /// Answers an earlier input-required result: its questions by their ids, and the state it gave.
+    pub fn answer(self, asked: &InputRequired, answers: InputResponses) -> Self {
+        let state = asked.request_state.clone();
+        self.edit(|request| {
+            request.input_responses = (!answers.is_empty()).then_some(answers);
+            request.request_state = state;
+        })
+    }
+
+    /// Leaves the server's questions to the caller, although the client has handlers.
+    pub fn leave_input(mut self) -> Self {
+        self.answering = Answering::default();
+        self
+    }
+
+    /// The most rounds of questions that handlers answer, in place of the client's limit.
+    pub fn max_input_rounds(mut self, rounds: usize) -> Self {
+        self.max_input_rounds = rounds;
+        self
+    }
+
     /// Calls a function with each piece of progress, in the caller's task, before the answer.
     pub fn progress(mut self, function: impl FnMut(Progress) + Send + 'static) -> Self {
         self.progress = Some(ProgressSink::new(function));
-        if let Ok(request) = &mut self.request {
-            request.progress = true;
-        }
-        self
+        self.edit(|request| request.progress = true)
     }
 
     /// Adds a member to the request's `_meta`. It wins over the version's own and over one of the
@@ -98,19 +163,30 @@ impl<T> Request<T> {
         OutcomeResponse { running: self.start(), answer: PhantomData }
     }
 
-    fn start(self) -> Running {
-        match self.request {
-            Ok(request) => Running::Driven(Box::new(Driver::new(
-                self.core,
-                request,
-                self.limits,
-                self.progress,
-            ))),
-            Err(error) => {
-                let target = &self.core.connection.target;
-                Running::Refused(Some(error.at("writing the request", target)))
-            }
+    fn edit(mut self, change: impl FnOnce(&mut snodo_dialect::Request)) -> Self {
+        if let Ok(request) = &mut self.request {
+            change(request);
         }
+        self
+    }
+
+    fn start(self) -> Running {
+        let Self { core, request, mut limits, .. } = self;
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => {
+                let target = &core.connection.target;
+                return Running::Refused(Some(error.at("writing the request", target)));
+            }
+        };
+        if self.resets == Resets::OnProgress {
+            limits.max_total_timeout = Some(self.max_total_timeout);
+        }
+        // A peer in the caller's own task is waited for like any function.
+        let same_task = core.connection.transport.abilities().same_task;
+        let limits = if same_task { Limits::default() } else { limits };
+        let call = Call::new(request, limits).answering(self.answering, self.max_input_rounds);
+        Running::Driven(Box::new(Driver::new(core, call, self.progress)))
     }
 }
 
