@@ -13,7 +13,7 @@ use futures_core::Stream;
 use snodo_dialect::{Era, Outfit};
 use snodo_engine::{Negotiation, Opened, Plan, Step};
 use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport};
-use snodo_types::{Error, Routing, TransportError};
+use snodo_types::{Error, Message, Routing, TransportError};
 
 use crate::attendant::Attendant;
 use crate::connection::{Connection, carrier};
@@ -77,9 +77,10 @@ pub(crate) async fn open(
         negotiation,
         transport,
         attendant: None,
+        early: None,
         context: context.clone(),
     };
-    let (opened, transport, attendant) =
+    let (opened, transport, [attendant, early]) =
         opening.run().await.map_err(|(doing, error)| error.at(doing, &target))?;
     let connection = Connection {
         transport,
@@ -89,6 +90,7 @@ pub(crate) async fn open(
         context,
         target,
         attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
+        _early: early,
     };
     if let Some(info) = Server::of(&connection.opened).info() {
         // The cell is this connection's own, and empty until here.
@@ -105,10 +107,12 @@ struct Opening<'a> {
     negotiation: Negotiation,
     transport: Arc<dyn Transport>,
     attendant: Option<Attendant>,
+    early: Option<Attendant>,
     context: Context,
 }
 
-type Settled = (Opened, Arc<dyn Transport>, Option<Attendant>);
+/// What a negotiation leaves behind: the attendants are kept with the connection.
+type Settled = (Opened, Arc<dyn Transport>, [Option<Attendant>; 2]);
 
 impl Opening<'_> {
     async fn run(mut self) -> Result<Settled, (&'static str, Error)> {
@@ -117,7 +121,7 @@ impl Opening<'_> {
             let doing = self.negotiation.doing();
             match self.negotiation.poll(|| self.ids.fetch_add(1, Ordering::Relaxed), timer::now()) {
                 Some(Step::Done(Ok(opened))) => {
-                    return Ok((opened, self.transport, self.attendant));
+                    return Ok((opened, self.transport, [self.attendant, self.early]));
                 }
                 Some(Step::Done(Err(error))) => return Err((doing, error)),
                 Some(Step::Send(envelope)) => {
@@ -130,7 +134,8 @@ impl Opening<'_> {
                     exchange = None;
                     self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
                 }
-                Some(Step::Ask(_) | Step::Notify(_) | Step::Progress(_) | Step::Serve(_)) => {}
+                Some(Step::Serve(message)) => self.serve(message),
+                Some(Step::Ask(_) | Step::Notify(_) | Step::Progress(_)) => {}
                 None => {
                     let waited = poll_fn(|cx| self.poll_event(&mut exchange, &mut timer, cx)).await;
                     waited.map_err(|error| (doing, error))?;
@@ -156,8 +161,18 @@ impl Opening<'_> {
         }
     }
 
+    /// What the server asks on the stream of `initialize` itself is answered without a session, by
+    /// an attendant of that time alone.
+    fn serve(&mut self, message: Message) {
+        let early = self.early.get_or_insert_with(|| {
+            let transport = Arc::clone(&self.transport);
+            Attendant::spawn(transport, Outfit::default(), self.context.clone(), None)
+        });
+        early.hand(message);
+    }
+
     async fn reopen(&mut self) -> Result<(), TransportError> {
-        self.attendant = None;
+        (self.attendant, self.early) = (None, None);
         // An older server that took the probe badly must not hold up its successor for long.
         self.transport.close(Routing::new(), Duration::from_secs(1)).await;
         self.transport = self.connector.connect().await?;

@@ -24,6 +24,8 @@ pub(crate) struct Connection {
     pub(crate) target: String,
     /// The task that answers the server; made when there is something to attend.
     pub(crate) attendant: OnceLock<Attendant>,
+    /// The one that answered before the session was open; its last reply may be on its way.
+    pub(crate) _early: Option<Attendant>,
 }
 
 impl Connection {
