@@ -24,7 +24,10 @@ fn hear(attendant: &mut Attendant, text: &str) -> Vec<Duty> {
 /// The one reply that comes of it.
 fn reply(duties: &[Duty]) -> &str {
     let [Duty::Send(reply)] = duties else { panic!("one reply: {duties:?}") };
-    assert_eq!(reply.routing.value("MCP-Protocol-Version"), Some("2025-11-25"));
+    assert_eq!(
+        reply.routing.value("MCP-Protocol-Version"),
+        Some(ProtocolVersion::V2025_11_25.as_str())
+    );
     assert_eq!(reply.id, None);
     &reply.message
 }

@@ -68,3 +68,8 @@ pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};
 pub use server::{Server, Session};
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
