@@ -293,7 +293,7 @@ impl Member for InputResponses {
 }
 
 /// An object of which one value cannot be read is unread as a whole, with nothing lost.
-fn read_map<'de, T: Member, A: MapAccess<'de>>(
+fn read_map<'de, T: Member + Serialize, A: MapAccess<'de>>(
     mut map: A,
 ) -> Result<Read<BTreeMap<String, T>>, A::Error> {
     let mut values = BTreeMap::new();

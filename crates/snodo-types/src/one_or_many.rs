@@ -74,7 +74,7 @@ impl<T: Serialize> Serialize for OneOrMany<T> {
     }
 }
 
-impl<T: Member> Member for OneOrMany<T> {
+impl<T: Member + Serialize> Member for OneOrMany<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
     fn truth(truth: bool) -> Option<Self> {
@@ -98,7 +98,7 @@ impl<T: Member> Member for OneOrMany<T> {
     }
 }
 
-impl<'de, T: Member> Deserialize<'de> for OneOrMany<T> {
+impl<'de, T: Member + Serialize> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         read_whole(source)
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde::de::{Error as _, IntoDeserializer, MapAccess};
 
 use super::blocks::{
@@ -55,7 +54,7 @@ impl Member for Content {
 }
 
 /// The kinds that are known.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 enum Kind {
     Audio,
     Image,

@@ -9,7 +9,7 @@ use serde_json::Number;
 use super::{Member, Object, Read, Reading, Source, Unread};
 use crate::{ErrorObject, Members, Raw, RequestId};
 
-impl<T: Object + Serialize> Member for T {
+impl<T: Object> Member for T {
     const EXPECTED: &'static str = "an object";
 
     fn object<'de, A: MapAccess<'de>>(map: A) -> Result<Read<Self>, A::Error> {
@@ -86,7 +86,7 @@ impl Member for Raw {
     }
 }
 
-impl<T: Member> Member for Vec<T> {
+impl<T: Member + Serialize> Member for Vec<T> {
     const EXPECTED: &'static str = "a list";
 
     /// A list of which one item cannot be read is unread as a whole, with nothing lost.

@@ -11,7 +11,7 @@ use serde_json::Number;
 use crate::{Members, Raw};
 
 /// Something that can stand as the value of a member, told by the kinds of JSON it may be.
-pub(crate) trait Member: Sized + Serialize {
+pub(crate) trait Member: Sized {
     const EXPECTED: &'static str;
 
     fn truth(_: bool) -> Option<Self> {
@@ -55,7 +55,10 @@ pub(crate) trait Member: Sized + Serialize {
         source.deserialize_any(Reading(PhantomData))
     }
 
-    fn entry<M: SerializeMap>(&self, name: &'static str, map: &mut M) -> Result<(), M::Error> {
+    fn entry<M: SerializeMap>(&self, name: &'static str, map: &mut M) -> Result<(), M::Error>
+    where
+        Self: Serialize,
+    {
         map.serialize_entry(name, self)
     }
 }

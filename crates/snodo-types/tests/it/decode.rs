@@ -154,6 +154,33 @@ fn a_broken_character_or_number_stays_with_its_item() {
 }
 
 #[test]
+fn a_page_read_in_one_go_is_the_page_read_item_by_item() {
+    let tool = r#"{"name":"a","inputSchema":{"type":"object"},"title":5}"#;
+    for text in [
+        format!(
+            r#"{{"tools":[{tool},{tool}],"nextCursor":"x","ttlMs":5,"cacheScope":"public","z":[1.50]}}"#
+        ),
+        format!(
+            r#"{{"tools":[null,{{"name":"b"}},{tool},5],"_meta":{{"k":1}},"resultType":"complete"}}"#
+        ),
+        format!(
+            r#"{{"tools":[{tool},{{"name":"c","title":"\ud83d","inputSchema":{{}}}},{tool}]}}"#
+        ),
+        r#"{"tools":[],"nextCursor":null,"ttlMs":null}"#.to_owned(),
+    ] {
+        let page = ListToolsResult::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(page, read(&text), "{text}");
+    }
+    for text in ["{}", r#"{"tools":null}"#, "[]", "", r#"{"tools":["#] {
+        let error = ListToolsResult::parse(text).expect_err(text).to_string();
+        assert_eq!(
+            error,
+            serde_json::from_str::<ListToolsResult>(text).expect_err(text).to_string()
+        );
+    }
+}
+
+#[test]
 fn of_the_items_left_out_all_are_counted_and_sixteen_explained() {
     let page: ListPromptsResult = read(&json!({ "prompts": vec![json!({}); 100] }).to_string());
     assert_eq!((page.left_out.count(), page.left_out.items().len()), (100, 16));

@@ -1,13 +1,11 @@
 //! Pages of lists.
 
-use serde::de::{DeserializeSeed, Deserializer, SeqAccess};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+mod read;
 
-use crate::object::{Member, Object, Read, Reading, Rest, Source, read_whole, write_object};
+use crate::object::object;
 use crate::{
     CacheHints, CacheScope, Members, Meta, Prompt, Raw, Resource, ResourceTemplate, ResultType,
-    Task, Tool, lens, object::object,
+    Task, Tool, lens,
 };
 
 /// The result of `tools/list`.
@@ -249,108 +247,9 @@ mod sealed {
         unnameable_types,
         reason = "sealed: nobody outside implements or names it"
     )]
-    pub trait Sealed: crate::object::Member {}
+    pub trait Sealed: crate::object::Member + serde::Serialize {}
 
     impl<T: crate::object::Object + serde::Serialize> Sealed for T {}
-}
-
-impl<T: Item> Object for Page<T> {
-    const NAME: &'static str = "page";
-
-    fn members<'de, S: Source<'de>>(mut source: S) -> Result<Read<Self>, S::Error> {
-        let mut page = Self::new(Vec::new());
-        let mut items = None;
-        let mut rest = Rest::default();
-        while let Some(name) = source.name()? {
-            match &*name {
-                "nextCursor" => page.next_cursor = rest.take("nextCursor", &mut source)?,
-                "ttlMs" => page.ttl_ms = rest.take("ttlMs", &mut source)?,
-                "cacheScope" => page.cache_scope = rest.take("cacheScope", &mut source)?,
-                "resultType" => page.result_type = rest.take("resultType", &mut source)?,
-                "_meta" => page.meta = rest.take("_meta", &mut source)?,
-                list if list == T::LIST => items = rest.take(T::LIST, &mut source)?,
-                _ => rest.other.push(name, source.raw()?),
-            }
-        }
-        let Some(Items { items, left_out }) = items else {
-            rest.need(T::LIST, "is missing");
-            return Ok(rest.unread(Self::NAME));
-        };
-        rest.other.settle();
-        Ok(Read::Is(Self { items, left_out, other: rest.other, ..page }))
-    }
-
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry(T::LIST, &self.items)?;
-        if let Some(cursor) = &self.next_cursor {
-            map.serialize_entry("nextCursor", cursor)?;
-        }
-        if let Some(ttl_ms) = &self.ttl_ms {
-            map.serialize_entry("ttlMs", ttl_ms)?;
-        }
-        if let Some(scope) = &self.cache_scope {
-            map.serialize_entry("cacheScope", scope)?;
-        }
-        if let Some(result_type) = &self.result_type {
-            map.serialize_entry("resultType", result_type)?;
-        }
-        if let Some(meta) = &self.meta {
-            map.serialize_entry("_meta", meta)?;
-        }
-        for (name, value) in self.other.iter() {
-            map.serialize_entry(name, value)?;
-        }
-        Ok(())
-    }
-
-    fn other(&self) -> &Members {
-        &self.other
-    }
-}
-
-impl<T: Item> Serialize for Page<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write_object(self, serializer)
-    }
-}
-
-impl<'de, T: Item> Deserialize<'de> for Page<T> {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        read_whole(source)
-    }
-}
-
-/// A list whose items are read one by one, each from its own text: whatever is wrong with one,
-/// a character that does not exist or a number without end, stays with it.
-struct Items<T> {
-    items: Vec<T>,
-    left_out: LeftOut,
-}
-
-impl<T: Item> Member for Items<T> {
-    const EXPECTED: &'static str = "a list";
-
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Read<Self>, A::Error> {
-        let (mut items, mut left_out) = (Vec::new(), LeftOut::default());
-        let mut index = 0;
-        while let Some(raw) = list.next_element::<Raw>()? {
-            let mut text = serde_json::Deserializer::from_str(raw.text());
-            match Reading::<T>::new().deserialize(&mut text) {
-                Ok(Read::Is(item)) => items.push(item),
-                Ok(Read::Null) => left_out.add(index, &raw, "null"),
-                Ok(Read::Not(unread)) => left_out.add(index, &raw, &unread.why),
-                Err(error) => left_out.add(index, &raw, &error.to_string()),
-            }
-            index += 1;
-        }
-        Ok(Read::Is(Self { items, left_out }))
-    }
-}
-
-impl<T: Serialize> Serialize for Items<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.items.serialize(serializer)
-    }
 }
 
 object! {
