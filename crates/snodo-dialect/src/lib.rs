@@ -118,3 +118,6 @@ mod sealed {
     #[expect(unnameable_types, reason = "sealed: nobody outside implements it")]
     pub trait Sealed {}
 }
+
+#[cfg(test)]
+mod tests;

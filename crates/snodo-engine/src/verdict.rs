@@ -84,10 +84,15 @@ pub(crate) fn supported(object: &ErrorObject) -> Option<Vec<String>> {
 }
 
 /// The texts in a list; what is none in it is left out.
-fn listed(object: &str, member: &str) -> Option<Vec<String>> {
-    let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
-    let items: Vec<&RawValue> = serde_json::from_str(members.get(member)?.get()).ok()?;
+fn listed(object: &str, name: &str) -> Option<Vec<String>> {
+    let items: Vec<&RawValue> = serde_json::from_str(member(object, name)?).ok()?;
     Some(items.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect())
+}
+
+/// The text of a member's value; of one that is there twice, the last.
+pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    members.get(name).map(|value| value.get())
 }
 
 fn names_bearer(challenge: &str) -> bool {

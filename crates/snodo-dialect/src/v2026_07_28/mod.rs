@@ -2,6 +2,8 @@
 
 mod catalog;
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use snodo_types::{
@@ -110,9 +112,14 @@ fn result_type(result: &str) -> Result<Option<String>, Error> {
         result_type: Option<&'a RawValue>,
     }
 
-    let head: Head<'_> =
-        serde_json::from_str(result).map_err(|error| Error::decode(error.to_string()))?;
-    let Some(text) = head.result_type else { return Ok(None) };
+    let value = match serde_json::from_str::<Head<'_>>(result) {
+        Ok(head) => head.result_type,
+        // Serde refuses a member that is there twice; of those, the last counts.
+        Err(_) => serde_json::from_str::<HashMap<String, &RawValue>>(result)
+            .map_err(|error| Error::decode(error.to_string()))?
+            .remove("resultType"),
+    };
+    let Some(text) = value.filter(|value| value.get() != "null") else { return Ok(None) };
     match serde_json::from_str::<String>(text.get()) {
         Ok(name) => Ok(Some(name)),
         Err(_) => Err(Error::decode("`resultType` is no text")),

@@ -4,7 +4,6 @@ mod plan;
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde_json::json;
 use snodo_dialect::{Era, Identity, Params, Request, dialect};
 use snodo_types::{
@@ -13,7 +12,7 @@ use snodo_types::{
 
 use crate::Step;
 use crate::deadline::Deadline;
-use crate::verdict::{Verdict, supported};
+use crate::verdict::{Verdict, member, supported};
 
 pub use plan::{Opened, Plan, Session};
 
@@ -384,22 +383,15 @@ fn initialize(version: ProtocolVersion, identity: &Identity) -> Result<Request, 
 
 /// The version a server answered `initialize` with, if it is one of those allowed.
 fn negotiated(result: &str, versions: &[ProtocolVersion]) -> Result<ProtocolVersion, Error> {
-    #[derive(Deserialize)]
-    struct Head {
-        #[serde(rename = "protocolVersion")]
-        version: String,
-    }
-
-    let Ok(head) = serde_json::from_str::<Head>(result) else {
+    let chosen = member(result, "protocolVersion").and_then(|text| serde_json::from_str(text).ok());
+    let Some(chosen): Option<String> = chosen else {
         return Err(Error::decode("initialize was answered without a `protocolVersion`"));
     };
-    let known = versions.iter().copied().find(|version| version.as_str() == head.version);
+    let known = versions.iter().copied().find(|version| version.as_str() == chosen);
     known.ok_or_else(|| {
-        let text = format!(
-            "the server chose protocol version {:?}, which is not allowed here",
-            head.version
-        );
-        let data = json!({ "negotiated": head.version, "requested": names(versions) });
+        let text =
+            format!("the server chose protocol version {chosen:?}, which is not allowed here");
+        let data = json!({ "negotiated": chosen, "requested": names(versions) });
         Error::new(Kind::Protocol, ErrorObject::INVALID_PARAMS, text).with_data(data)
     })
 }

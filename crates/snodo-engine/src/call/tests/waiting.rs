@@ -33,7 +33,6 @@ fn time_counts_from_the_sending() {
     assert_eq!(line.patience(), patient().timeout);
 }
 
-// S-14
 #[test]
 fn a_call_without_a_limit_waits_for_ever() {
     let mut line = Line::asking(V25B, "tools/call", Limits::default());

@@ -45,7 +45,6 @@ fn an_initialize_era_pin_or_set_asks_initialize_at_once() {
     }
 }
 
-// S-13
 #[test]
 fn an_empty_set_of_versions_is_refused_before_anything_is_sent() {
     let error = Talk::over(PIPE, &[]).failed();
@@ -116,13 +115,18 @@ fn a_version_that_is_not_allowed_is_refused_and_the_session_not_begun() {
 
 // S-20
 #[test]
-fn an_answer_that_names_no_version_cannot_be_read() {
+fn an_answer_that_names_no_version_cannot_be_read_and_of_two_the_last_counts() {
     for result in [json!({}), json!({ "protocolVersion": 5 }), json!({ "protocolVersion": null })] {
         let mut talk = Talk::initializing(PIPE);
         talk.result(&result);
         let error = talk.failed();
         assert_eq!((error.kind(), error.code()), (Kind::Transport, -32000), "{result}");
     }
+    let twice = r#"{"protocolVersion":"1999-01-01","protocolVersion":"2025-06-18"}"#;
+    let mut talk = Talk::initializing(PIPE);
+    talk.hears(Message::result(&talk.last_id.into(), twice));
+    talk.announces();
+    talk.opened(V25A);
 }
 
 // S-21

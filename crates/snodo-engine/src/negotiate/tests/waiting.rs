@@ -17,7 +17,7 @@ fn fallen_back() -> Talk {
     talk
 }
 
-// S-14, VER-17
+// VER-17
 #[test]
 fn each_step_has_its_own_deadline_and_none_fires_early() {
     let mut talk = Talk::probing(PIPE);
@@ -55,7 +55,6 @@ fn two_silences_are_both_told() {
     assert_eq!(super::data(initialize), json!({ "timeoutMs": 30_000 }));
 }
 
-// S-14
 #[test]
 fn an_unlimited_client_waits_for_ever() {
     let mut plan = plan(PIPE, &ALL);
