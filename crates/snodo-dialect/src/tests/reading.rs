@@ -88,6 +88,16 @@ fn a_result_that_asks_is_read_with_its_requests_and_its_state() {
     assert_eq!(asked.request_state.map(|state| state.as_str().len()), Some(0));
 }
 
+// MRTR-02
+#[test]
+fn a_method_that_may_not_be_answered_by_asking_says_so() {
+    let text = r#"{"jsonrpc":"2.0","id":5,"result":{"resultType":"input_required"}}"#;
+    for method in ["tools/list", "server/discover", "com.example/do"] {
+        let error = read(V26, method, text).expect_err(method);
+        assert!(error.message().contains(method), "{}", error.message());
+    }
+}
+
 // BASE-10
 #[test]
 fn an_error_is_the_server_s_own_in_every_version() {

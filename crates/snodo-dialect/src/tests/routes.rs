@@ -57,6 +57,12 @@ fn a_name_that_is_missing_or_no_text_is_not_mirrored() {
     }
 }
 
+#[test]
+fn of_a_name_that_is_given_twice_the_last_is_mirrored() {
+    let dressed = dress(V26, HTTP, &request("tools/call", &raw(r#"{"name":"a","name":"b"}"#)));
+    assert_eq!(dressed.routing.value("Mcp-Name"), Some("b"));
+}
+
 // HDR-01, S-39
 #[test]
 fn the_header_follows_a_version_that_the_caller_put_into_the_metadata() {
