@@ -1,0 +1,179 @@
+//! The words of the command line, as clap reads them.
+//!
+//! What a word means beyond its form is read elsewhere ([`Settings`](crate::settings::Settings),
+//! [`Ask`](crate::ask::Ask)): clap shows in its messages what it could not read, and the values of
+//! `--env` and `--header` may be secrets.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+/// Talk to MCP servers: inspect them, call their tools, read their resources.
+///
+/// TARGET is the URL of a server (http or https), a command line in one word that starts one, or
+/// `demo`, a small server that is built in. In place of TARGET the command may stand at the end,
+/// after `--`.
+#[derive(Parser)]
+#[command(name = "snodo", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options stand before the command or after it; what stands after it wins, and lists are joined.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Write exactly one JSON document to the output, whatever happens
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Speak one of these protocol versions only, separated by commas
+    #[arg(long, value_name = "V[,V]")]
+    pub(crate) protocol: Option<String>,
+
+    /// How long to wait for each answer of the server; 30 unless set, and 0.5 is half a second
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<String>,
+
+    /// Set an environment variable of the server's process; may be repeated
+    #[arg(long, value_name = "K=V")]
+    pub(crate) env: Vec<String>,
+
+    /// Pass the whole environment on to the server's process, not only what is known to be harmless
+    #[arg(long)]
+    pub(crate) inherit_env: bool,
+
+    /// Add a header to every HTTP request; may be repeated
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+
+    /// Log more: -v what servers write to their error stream, and progress; -vv details
+    #[arg(short, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Connect, and show what the server is and can do
+    #[command(override_usage = "snodo inspect [OPTIONS] TARGET\n       \
+                                snodo inspect [OPTIONS] -- COMMAND [ARG]...")]
+    Inspect(Words),
+    /// List the tools
+    #[command(override_usage = "snodo tools [OPTIONS] TARGET\n       \
+                                snodo tools [OPTIONS] -- COMMAND [ARG]...")]
+    Tools(Words),
+    /// List the resources
+    #[command(override_usage = "snodo resources [OPTIONS] TARGET\n       \
+                                snodo resources [OPTIONS] -- COMMAND [ARG]...")]
+    Resources(Words),
+    /// List the templates of resources
+    #[command(override_usage = "snodo templates [OPTIONS] TARGET\n       \
+                                snodo templates [OPTIONS] -- COMMAND [ARG]...")]
+    Templates(Words),
+    /// List the prompts
+    #[command(override_usage = "snodo prompts [OPTIONS] TARGET\n       \
+                                snodo prompts [OPTIONS] -- COMMAND [ARG]...")]
+    Prompts(Words),
+    /// Call a tool
+    #[command(
+        override_usage = "snodo call [OPTIONS] TARGET TOOL [KEY=VALUE]...\n       \
+                          snodo call [OPTIONS] TOOL [KEY=VALUE]... -- COMMAND [ARG]...",
+        after_help = ARGUMENTS
+    )]
+    Call {
+        #[command(flatten)]
+        words: Words,
+        /// The arguments as a JSON object; KEY=VALUE wins over what stands in it
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
+    },
+    /// Read a resource
+    #[command(override_usage = "snodo read [OPTIONS] TARGET URI\n       \
+                                snodo read [OPTIONS] URI -- COMMAND [ARG]...")]
+    Read(Words),
+    /// Render a prompt; the values of its arguments are text
+    #[command(override_usage = "snodo prompt [OPTIONS] TARGET NAME [KEY=VALUE]...\n       \
+                                snodo prompt [OPTIONS] NAME [KEY=VALUE]... -- COMMAND [ARG]...")]
+    Prompt(Words),
+    /// Send any request
+    #[command(override_usage = "snodo request [OPTIONS] TARGET METHOD [--params JSON]\n       \
+                          snodo request [OPTIONS] METHOD [--params JSON] -- COMMAND [ARG]...")]
+    Request {
+        #[command(flatten)]
+        words: Words,
+        /// The parameters as a JSON object
+        #[arg(long, value_name = "JSON")]
+        params: Option<String>,
+    },
+    /// Ask for a sign of life
+    #[command(override_usage = "snodo ping [OPTIONS] TARGET\n       \
+                                snodo ping [OPTIONS] -- COMMAND [ARG]...")]
+    Ping(Words),
+}
+
+/// What stands after the name of a command.
+#[derive(Args)]
+pub(crate) struct Words {
+    /// TARGET, unless it stands after `--`, and then what the command needs
+    #[arg(value_name = "WORD", hide = true)]
+    pub(crate) words: Vec<String>,
+
+    /// A command that starts the server, in place of TARGET
+    #[arg(last = true, value_name = "COMMAND", hide = true)]
+    pub(crate) server: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// Whether `--json` stands on a command line, also on one that clap refuses.
+pub(crate) fn wants_json(words: &[OsString]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  snodo call demo echo text=hello
+  snodo inspect https://example.com/mcp --header 'Authorization: Bearer TOKEN'
+  snodo tools 'npx -y @modelcontextprotocol/server-everything'
+  snodo call echo text=hi -- node server.mjs
+  snodo call demo add --args '{\"a\": 1, \"b\": 2}' --json
+
+Exit status:
+  0  done
+  1  the tool reported an error
+  2  the command line cannot be understood
+  3  the server answered with an error
+  4  no connection, no answer in time, or an answer that cannot be read";
+
+const ARGUMENTS: &str = "\
+The text of KEY=VALUE is read as the tool's input schema wants it: where only a string is allowed
+it is that string; else it is JSON if that is allowed, and else a string. KEY:=JSON is always JSON.
+
+Examples:
+  snodo call demo echo text=hello
+  snodo call demo add a=1 b=2
+  snodo call demo add --args '{\"a\": 1}' b=2 --json
+  snodo call echo text=hi -- node server.mjs";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::{Cli, wants_json};
+
+    #[test]
+    fn the_command_line_is_one_that_clap_accepts() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn json_is_wanted_only_before_the_server_s_own_words() {
+        let wants = |words: &[&str]| wants_json(&words.iter().map(Into::into).collect::<Vec<_>>());
+        assert!(wants(&["snodo", "nonsense", "--json"]));
+        assert!(!wants(&["snodo", "tools", "--", "server", "--json"]));
+        assert!(!wants(&["snodo", "tools", "json"]));
+    }
+}

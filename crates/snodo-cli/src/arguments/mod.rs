@@ -1,0 +1,120 @@
+//! The arguments of a tool: `key=value`, `key:=JSON`, and `--args JSON`.
+//!
+//! The text of `key=value` is read as the tool's input schema wants it:
+//!
+//! - where only a string is allowed, it is the string, whatever it looks like;
+//! - else it is JSON if that gives a value that is allowed, and else a string if that is;
+//! - where the schema says nothing, everything is allowed: JSON if it is JSON, else a string.
+//!
+//! Numbers and objects go to the server as they were written, so that none is too long or too
+//! exact.
+
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+use snodo::Error;
+use snodo::types::{Members, Raw};
+
+use self::schema::{Fit, Property};
+
+/// The arguments as they were written.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    given: Members,
+    texts: Vec<(String, String)>,
+}
+
+impl Arguments {
+    /// Reads the words after the tool's name, and the object of `--args`, whose members they win
+    /// over.
+    ///
+    /// # Errors
+    ///
+    /// A word has no `=`, a key stands there twice, or what has to be JSON is none (usage).
+    pub(crate) fn read(words: &[String], object: Option<&str>) -> Result<Self, Error> {
+        let mut given = object.map_or_else(|| Ok(Members::new()), read_object)?;
+        let mut texts = Vec::new();
+        for (key, text) in pairs(words)? {
+            match key.strip_suffix(':').filter(|key| !key.is_empty()) {
+                Some(key) => {
+                    let value = Raw::parse(text).map_err(|error| {
+                        Error::usage(format!("argument {key:?}: not JSON: {error}"))
+                    })?;
+                    given.insert(key, value);
+                }
+                None => texts.push((key.to_owned(), text.to_owned())),
+            }
+        }
+        Ok(Self { given, texts })
+    }
+
+    /// Whether the tool's schema is needed to read them.
+    pub(crate) fn need_a_schema(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    /// Reads each text by the schema; without one, everything is allowed.
+    ///
+    /// # Errors
+    ///
+    /// A text can be read as nothing that the schema allows (usage).
+    pub(crate) fn typed(self, schema: Option<&Raw>) -> Result<Members, Error> {
+        // A schema that is too deep to read is no help, and no reason to give up.
+        let schema: Value = schema.and_then(|schema| schema.decode().ok()).unwrap_or_default();
+        let mut typed = self.given;
+        for (key, text) in self.texts {
+            let value = read_text(&key, &text, &Property::of(&schema, &key))?;
+            typed.insert(key, value);
+        }
+        Ok(typed)
+    }
+}
+
+/// Splits `key=value` words at their first `=`.
+///
+/// # Errors
+///
+/// A word has no `=` or no key, or a key stands there twice (usage).
+pub(crate) fn pairs(words: &[String]) -> Result<Vec<(&str, &str)>, Error> {
+    let mut pairs: Vec<(&str, &str)> = Vec::with_capacity(words.len());
+    for word in words {
+        let (key, text) = match word.split_once('=') {
+            Some((key, text)) if !key.is_empty() => (key, text),
+            _ => return Err(Error::usage(format!("{word:?} is not of the form key=value"))),
+        };
+        if pairs.iter().any(|(known, _)| known.trim_end_matches(':') == key.trim_end_matches(':')) {
+            return Err(Error::usage(format!("argument {key:?} is given twice")));
+        }
+        pairs.push((key, text));
+    }
+    Ok(pairs)
+}
+
+/// Reads the value of an option that has to be a JSON object.
+fn read_object(text: &str) -> Result<Members, Error> {
+    let refused = |error| Error::usage(format!("--args is not a JSON object: {error}"));
+    let raw = Raw::parse(text).map_err(refused)?;
+    raw.decode().map_err(refused)
+}
+
+fn read_text(key: &str, text: &str, property: &Property<'_>) -> Result<Raw, Error> {
+    let string = Value::from(text);
+    let json = Raw::parse(text).ok().filter(|_| !property.is_text());
+    // What is deeper than can be decoded is still JSON of its kind.
+    let json = json.map(|raw| (raw.decode().unwrap_or_else(|_| outermost(&raw)), raw));
+    for fit in [Fit::Value, Fit::Kind] {
+        match &json {
+            Some((value, raw)) if property.allows(value, fit) => return Ok(raw.clone()),
+            _ if property.allows(&string, fit) => return Ok(Raw::from(string)),
+            _ => {}
+        }
+    }
+    let kinds = property.kinds().join(" or ");
+    Err(Error::usage(format!("argument {key:?}: {kinds} is expected")))
+}
+
+fn outermost(raw: &Raw) -> Value {
+    if raw.is_object() { Value::Object(serde_json::Map::new()) } else { Value::Array(Vec::new()) }
+}
