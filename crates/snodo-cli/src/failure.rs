@@ -83,9 +83,10 @@ impl Failure {
 
     /// Lines for people.
     pub(crate) fn lines(&self) -> String {
-        let mut lines = match self.error.cause() {
-            // The code of the protocol says nothing about a word on the command line.
-            Some(Cause::Usage) => self.error.message().to_owned(),
+        let mut lines = match self.status {
+            // Which server it is and what the protocol's code is says nothing about a word on the
+            // command line.
+            Status::Usage => self.error.message().to_owned(),
             _ => self.error.to_string(),
         };
         let mut source = self.error.source();

@@ -1,0 +1,120 @@
+//! Every command against the demo, at every version it speaks.
+
+use serde_json::json;
+
+use crate::{document, snodo};
+
+const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
+
+#[test]
+fn the_first_command_of_the_readme_says_hello() {
+    let ran = snodo(&["call", "demo", "echo", "text=hello"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "hello\n", ""));
+}
+
+#[test]
+fn every_version_answers_every_command() {
+    for version in VERSIONS {
+        let ask = |words: &[&str]| {
+            let (code, document) = document(&[words, &["--protocol", version]].concat());
+            assert_eq!(code, 0, "{version} {words:?}: {document}");
+            document
+        };
+        let told = ask(&["inspect", "demo"]);
+        let era = if version == "2026-07-28" { "stateless" } else { "initialize" };
+        assert_eq!((&told["protocolVersion"], &told["era"]), (&json!(version), &json!(era)));
+        assert_eq!(told["serverInfo"]["name"], "demo");
+        assert!(told["capabilities"]["tools"].is_object(), "{told}");
+        assert!(told["instructions"].is_string(), "{told}");
+
+        let names = |words: &[&str], list: &str, key: &str| -> Vec<String> {
+            let document = ask(words);
+            assert_eq!(document.as_object().expect("an object").len(), 1, "{document}");
+            let items = document[list].as_array().expect("a list");
+            items.iter().map(|item| item[key].as_str().expect("a name").to_owned()).collect()
+        };
+        assert_eq!(names(&["tools", "demo"], "tools", "name"), ["echo", "add", "slow", "fail"]);
+        let resources = names(&["resources", "demo"], "resources", "uri");
+        assert_eq!(resources, ["demo://readme", "demo://pixel"]);
+        let templates = names(&["templates", "demo"], "resourceTemplates", "uriTemplate");
+        assert_eq!(templates, ["demo://greeting/{name}"]);
+        assert_eq!(names(&["prompts", "demo"], "prompts", "name"), ["greet", "introduce"]);
+
+        let said = ask(&["call", "demo", "add", "a=1", "b=41"]);
+        assert_eq!(said["content"], json!([{ "type": "text", "text": "42" }]));
+        assert_eq!(said["structuredContent"], json!({ "sum": 42 }));
+        let read = ask(&["read", "demo", "demo://greeting/Ada%20L"]);
+        assert_eq!(read["contents"][0]["text"], "Hello, Ada L!\n");
+        let rendered = ask(&["prompt", "demo", "greet", "name=7", "language=German"]);
+        assert_eq!(rendered["messages"][0]["content"]["text"], "Greet 7 in German.");
+        let params = r#"{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"language","value":"E"}}"#;
+        let completed = ask(&["request", "demo", "completion/complete", "--params", params]);
+        assert_eq!(completed["completion"]["values"], json!(["English", "Esperanto"]));
+        assert_eq!(ask(&["ping", "demo"])["protocolVersion"], version);
+    }
+}
+
+#[test]
+fn options_stand_before_the_command_or_after_it() {
+    let before = ["--json", "--protocol", "2025-11-25", "--timeout", "5", "inspect", "demo"];
+    let after = ["inspect", "demo", "--timeout=5", "--protocol=2025-11-25", "--json"];
+    let (before, after) = (snodo(&before), snodo(&after));
+    assert_eq!(before.document()["protocolVersion"], "2025-11-25");
+    assert_eq!(before.stdout, after.stdout);
+}
+
+#[test]
+fn a_tool_that_reports_an_error_is_shown_and_ends_with_1() {
+    let ran = snodo(&["call", "demo", "fail", "message=out of ink"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, "out of ink\n"));
+    assert_eq!(ran.stderr, "snodo: the tool reported an error\n");
+    let (code, said) = document(&["call", "demo", "fail"]);
+    assert_eq!((code, &said["isError"]), (1, &json!(true)));
+}
+
+#[test]
+fn a_server_s_refusal_ends_with_3_and_is_told_in_its_words() {
+    let ran = snodo(&["call", "demo", "nothing"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert!(ran.stderr.contains("unknown tool") && ran.stderr.contains("-32602"), "{}", ran.stderr);
+    let (code, told) = document(&["read", "demo", "demo://nothing", "--protocol", "2025-06-18"]);
+    let data = json!({ "uri": "demo://nothing" });
+    let error =
+        json!({ "kind": "protocol", "code": -32002, "message": "no such resource", "data": data });
+    assert_eq!((code, told), (3, json!({ "error": error })));
+}
+
+#[test]
+fn a_call_that_takes_too_long_ends_with_4() {
+    let words = ["call", "demo", "slow", "steps=1000", "--timeout", "0.05"];
+    let ran = snodo(&words);
+    assert_eq!((ran.code, ran.stdout.as_str()), (4, ""));
+    let (code, told) = document(&words);
+    assert_eq!(
+        (code, &told["error"]["kind"], &told["error"]["code"]),
+        (4, &json!("transport"), &json!(-32001))
+    );
+    assert_eq!(told["error"]["data"], json!({ "timeoutMs": 50 }));
+}
+
+#[test]
+fn progress_goes_to_the_error_stream_when_it_is_wanted() {
+    let words = ["call", "demo", "slow", "steps=2", "delay_ms=1"];
+    let quiet = snodo(&words);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("done after 2 steps\n", ""));
+    let told = snodo(&[&words[..], &["-v"]].concat());
+    assert_eq!(told.stdout, quiet.stdout);
+    assert_eq!(told.stderr, "progress: 1/2 step 1\nprogress: 2/2 step 2\n");
+}
+
+#[test]
+fn lists_and_contents_are_readable() {
+    let shown = |words: &[&str]| snodo(words).stdout;
+    assert!(
+        shown(&["tools", "demo"])
+            .starts_with("echo  Says what it is told\nadd   Adds two numbers\n")
+    );
+    assert_eq!(shown(&["read", "demo", "demo://pixel"]), "[demo://pixel: image/gif, 42 bytes]\n");
+    let table = shown(&["inspect", "demo", "--protocol", "2025-11-25"]);
+    assert!(table.contains("protocol      2025-11-25 (initialize)\n"), "{table}");
+}
