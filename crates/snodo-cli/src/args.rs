@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
+use snodo::ProtocolVersion;
 
 /// Talk to MCP servers: inspect them, call their tools, read their resources.
 ///
@@ -29,8 +30,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Speak one of these protocol versions only, separated by commas
-    #[arg(long, value_name = "V[,V]")]
+    #[arg(long, value_name = "V[,V]", help = versions())]
     pub(crate) protocol: Option<String>,
 
     /// How long to wait for each answer of the server; 30 unless set, and 0.5 is half a second
@@ -131,6 +131,12 @@ pub(crate) struct Words {
 /// Whether `--json` stands on a command line, also on one that clap refuses.
 pub(crate) fn wants_json(words: &[OsString]) -> bool {
     words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// The help of `--protocol`.
+fn versions() -> String {
+    let known: Vec<&str> = ProtocolVersion::ALL.iter().map(|version| version.as_str()).collect();
+    format!("Speak only these versions of the protocol, of {}", known.join(", "))
 }
 
 const EXAMPLES: &str = "\

@@ -84,9 +84,8 @@ impl Failure {
     /// Lines for people.
     pub(crate) fn lines(&self) -> String {
         let mut lines = match self.status {
-            // Which server it is and what the protocol's code is says nothing about a word on the
-            // command line.
-            Status::Usage => self.error.message().to_owned(),
+            // Server and code say nothing about a word on the command line, or a key.
+            Status::Interrupted(_) | Status::Usage => self.error.message().to_owned(),
             _ => self.error.to_string(),
         };
         let mut source = self.error.source();

@@ -61,7 +61,7 @@ fn rows(rows: impl Iterator<Item = Row>) -> String {
 }
 
 /// A longer name pushes its own line out, not those of all others.
-const WIDEST: usize = 40;
+const WIDEST: usize = 60;
 
 #[cfg(test)]
 mod tests {
@@ -76,9 +76,9 @@ mod tests {
             Tool::new("add", json!({})).with_description("\n  Adds numbers.  \nAll of them."),
             Tool::new("a-tool\u{1b}[1m", json!({})).with_title("A title"),
             Tool::new("bare", json!({})),
-            Tool::new("x".repeat(50), json!({})).with_description("long"),
+            Tool::new("x".repeat(70), json!({})).with_description("long"),
         ];
-        let long = "x".repeat(50);
+        let long = "x".repeat(70);
         let expected = format!(
             "add              Adds numbers.\na-tool\\u{{1b}}[1m  A title\nbare\n{long}  long\n"
         );
