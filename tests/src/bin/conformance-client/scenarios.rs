@@ -38,10 +38,10 @@ async fn tools_call(task: &Task) -> Done {
     let client = connect(task, json!({})).await?;
     let tools = client.list_tools().await?;
     let add = tools.iter().find(|tool| tool.name == "add_numbers");
-    let add = add.ok_or(Failure::Step("no tool `add_numbers` is listed".to_owned()))?;
+    let add = add.ok_or_else(|| missing("no tool `add_numbers` is listed"))?;
     let sum = client.call_tool(add, json!({ "a": 5, "b": 3 })).await?;
     if sum.text().is_empty() {
-        return Err(Failure::Step("the sum came without a text".to_owned()));
+        return Err(missing("the sum came without a text"));
     }
     client.close().await;
     Ok(())
@@ -89,7 +89,7 @@ async fn standard_headers(task: &Task) -> Done {
     client.list_tools().await?;
     client.call_tool("test_headers", json!({})).await?;
     let resources = client.list_resources().await?;
-    let first = resources.first().ok_or(Failure::Step("no resource is listed".to_owned()))?;
+    let first = resources.first().ok_or_else(|| missing("no resource is listed"))?;
     client.read_resource(&first.uri).await?;
     client.list_prompts().await?;
     client.get_prompt("test_prompt", json!({})).await?;
@@ -101,7 +101,7 @@ async fn custom_headers(task: &Task) -> Done {
     let client = connect(task, json!({})).await?;
     let tools = client.list_tools().await?;
     let calls = task.context["toolCalls"].as_array();
-    for call in calls.ok_or(Failure::Step("the context names no calls".to_owned()))? {
+    for call in calls.ok_or_else(|| missing("the context names no calls"))? {
         let name = call["name"].as_str().unwrap_or_default();
         let tool = tools.iter().find(|tool| tool.name == name);
         let tool = tool.ok_or_else(|| Failure::Step(format!("no tool `{name}` is listed")))?;
@@ -124,7 +124,7 @@ async fn schema_preservation(task: &Task) -> Done {
     let client = connect(task, json!({})).await?;
     let tools = client.list_tools().await?;
     let tool = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");
-    let tool = tool.ok_or(Failure::Step("the tool with the schema is not listed".to_owned()))?;
+    let tool = tool.ok_or_else(|| missing("the tool with the schema is not listed"))?;
     client.call_tool("json_schema_echo", json!({ "schema": tool.input_schema })).await?;
     client.close().await;
     Ok(())
@@ -144,6 +144,10 @@ async fn authorized(task: &Task) -> Done {
     client.call_tool("test-tool", json!({})).await?;
     client.close().await;
     Ok(())
+}
+
+fn missing(what: &str) -> Failure {
+    Failure::Step(what.to_owned())
 }
 
 /// Connects in the one version that the fixture speaks.
