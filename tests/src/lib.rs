@@ -1,1 +1,11 @@
 //! Helpers shared by the integration tests.
+//!
+//! [`Actor`] is the client's side of a transcript; [`Pipes`], [`Scripted`] and [`PeerRuntime`] put
+//! what the testkit plays behind the transports of the library.
+
+mod act;
+mod actor;
+mod targets;
+
+pub use actor::Actor;
+pub use targets::{PeerRuntime, Pipes, Scripted};

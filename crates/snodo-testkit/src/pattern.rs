@@ -136,7 +136,10 @@ pub(crate) fn next_name(text: &str) -> Option<(&str, &str, &str)> {
         let start = from + found;
         let rest = &text[start + 2..];
         let length = rest.bytes().take_while(|byte| is_name_byte(*byte)).count();
-        if length > 0 && rest[length..].starts_with('"') {
+        // A member's name, as in JSON schemas, stands for itself.
+        let after = rest[length..].strip_prefix('"');
+        let is_value = after.is_some_and(|after| !after.trim_start().starts_with(':'));
+        if length > 0 && is_value {
             return Some((&text[..start], &rest[..length], &rest[length + 1..]));
         }
         from = start + 2;
@@ -300,8 +303,8 @@ mod tests {
     fn a_text_is_filled_where_a_whole_string_is_a_name() {
         let mut bindings = Bindings::default();
         Pattern::new(json!("$id")).check(&json!("x1"), &mut bindings).expect("binds");
-        let filled = bindings.fill(r#"{"id":"$id","text":"costs $id or \"$5.00\""}"#);
-        assert_eq!(filled.as_deref(), Ok(r#"{"id":"x1","text":"costs $id or \"$5.00\""}"#));
+        let filled = bindings.fill(r#"{"$id":"$id","text":"costs $id or \"$5.00\""}"#);
+        assert_eq!(filled.as_deref(), Ok(r#"{"$id":"x1","text":"costs $id or \"$5.00\""}"#));
         assert_eq!(bindings.fill(r#"["$other"]"#), Err("other".to_owned()));
         assert_eq!(next_name("no \"$\" name"), None);
     }
