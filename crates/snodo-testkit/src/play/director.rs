@@ -50,7 +50,7 @@ impl Director {
             Step::Headers(pattern) => self.headers(pattern),
             Step::Method(method) => self.method(method).await,
             Step::Reopens => self.reopens().await,
-            Step::Say { text, status } => self.say(text, *status).await,
+            Step::Say { text, status, on } => self.say(text, *status, on.as_deref()).await,
             Step::Session(name) => {
                 self.session = Some(name.clone());
                 Ok(())
@@ -125,9 +125,7 @@ impl Director {
     }
 
     async fn closes(&mut self, name: &str) -> Result<(), String> {
-        let id = self.bindings.value(name).and_then(Value::as_u64);
-        let stream = id.and_then(|id| self.streams.get(&id)).copied();
-        let stream = stream.ok_or_else(|| format!("\"${name}\" is the id of no request"))?;
+        let stream = self.stream(name)?;
         while !self.closed.contains(&stream) {
             match self.event().await? {
                 Event::StreamClosed(closed) => {
@@ -157,16 +155,31 @@ impl Director {
         Ok(())
     }
 
-    async fn say(&mut self, text: &str, status: Option<u16>) -> Result<(), String> {
+    async fn say(
+        &mut self,
+        text: &str,
+        status: Option<u16>,
+        on: Option<&str>,
+    ) -> Result<(), String> {
         self.connected().await?;
         let text = self.bindings.fill(text).map_err(|name| format!("\"${name}\" is not bound"))?;
-        let (stream, last) = self.place(&text);
+        let (mut stream, last) = self.place(&text);
+        if let Some(name) = on {
+            stream = Some(self.stream(name)?);
+        }
         let session = if last { self.session.take() } else { None };
         let said = Said { text, stream, last, status, session };
         match &self.outlet {
             Some(outlet) => outlet.say(said).await,
             None => Err("no client is connected".to_owned()),
         }
+    }
+
+    /// The response stream of the request whose id was bound to a name.
+    fn stream(&self, name: &str) -> Result<u64, String> {
+        let id = self.bindings.value(name).and_then(Value::as_u64);
+        let stream = id.and_then(|id| self.streams.get(&id)).copied();
+        stream.ok_or_else(|| format!("\"${name}\" is the id of no request"))
     }
 
     /// The stream that a message of the server's belongs to, and whether it ends it.

@@ -23,6 +23,7 @@ use crate::Pattern;
 /// | `> DELETE`, `> GET` | the client sends such an HTTP request |
 /// | `< text` | the server writes this line, each `"$name"` replaced by what it was bound to |
 /// | `</404 text` | the same, over HTTP with this status |
+/// | `< on "$id" text` | the same, over HTTP on the response stream of that request |
 /// | `@ +250ms` | so much time passes (`ms` or `s`) |
 /// | `@ session NAME` | over HTTP the next answer opens this session |
 /// | `@ closes` | the server ends the connection |
@@ -119,6 +120,8 @@ pub enum Step {
         text: String,
         /// The HTTP status, where it is not 200.
         status: Option<u16>,
+        /// The bound id of the request whose stream it is said on, where the text does not tell.
+        on: Option<String>,
     },
     /// `@ session`: the next answer opens this session.
     Session(String),
@@ -224,8 +227,16 @@ impl fmt::Display for Step {
             Self::Method(method) => write!(f, "> {method}"),
             Self::Outcome(text) => write!(f, "= {text}"),
             Self::Reopens => f.write_str("> reopens"),
-            Self::Say { text, status: None } => write!(f, "< {text}"),
-            Self::Say { text, status: Some(status) } => write!(f, "</{status} {text}"),
+            Self::Say { text, status, on } => {
+                f.write_str("<")?;
+                if let Some(status) = status {
+                    write!(f, "/{status}")?;
+                }
+                if let Some(name) = on {
+                    write!(f, " on \"${name}\"")?;
+                }
+                write!(f, " {text}")
+            }
             Self::Session(name) => write!(f, "@ session {name}"),
             Self::Wait(time) => write!(f, "@ +{}ms", time.as_millis()),
         }

@@ -52,7 +52,7 @@ fn read_line(number: usize, line: &str) -> Result<Line, String> {
         '=' => Step::Outcome(text.to_owned()),
         '>' => read_expectation(text)?,
         '^' => Step::Headers(read_pattern(text)?),
-        '<' => Step::Say { text: text.to_owned(), status },
+        '<' => read_saying(text, status)?,
         _ => read_event(text)?,
     };
     let wires = if mark == '^' { vec![Wire::Http] } else { wires };
@@ -87,6 +87,17 @@ fn read_expectation(text: &str) -> Result<Step, String> {
     }
 }
 
+fn read_saying(text: &str, status: Option<u16>) -> Result<Step, String> {
+    let (on, text) = match text.strip_prefix("on \"$") {
+        Some(rest) => {
+            let (name, text) = rest.split_once("\" ").ok_or("`on \"$id\"` and then the text")?;
+            (Some(name.to_owned()), text)
+        }
+        None => (None, text),
+    };
+    Ok(Step::Say { text: text.to_owned(), status, on })
+}
+
 fn read_pattern(text: &str) -> Result<Pattern, String> {
     serde_json::from_str(text).map(Pattern::new).map_err(|error| format!("no JSON: {error}"))
 }
@@ -117,6 +128,7 @@ fn check_names(step: &Step, bound: &mut BTreeSet<String>) -> Result<(), String> 
     match step {
         Step::Expect(pattern) | Step::Headers(pattern) => bound.extend(pattern.names()),
         Step::ClosesStream(name) if !bound.contains(name) => return unbound(name),
+        Step::Say { on: Some(name), .. } if !bound.contains(name) => return unbound(name),
         Step::Say { text, .. } => {
             let mut rest = text.as_str();
             while let Some((_, name, after)) = next_name(rest) {
@@ -184,7 +196,7 @@ mod tests {
     #[test]
     fn every_kind_of_line_is_written_as_it_was_read() {
         let text = "? call echo {}\n> {\"id\":\"$c\"}\n>http closes \"$c\"\n> reopens\n> DELETE\n\
-                    < no JSON at all\n@ +250ms\n@ session s1\n@ closes\n= error -32601";
+                    < no JSON at all\n< on \"$c\" {}\n@ +250ms\n@ session s1\n@ closes\n= error -32601";
         let text = text.replace(">http", ">");
         assert_eq!(steps(&text, Wire::Http).join("\n"), text);
         assert!(matches!(
