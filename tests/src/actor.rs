@@ -110,7 +110,9 @@ impl Actor {
         let finished = first.await.map_err(|error| error.to_string())?;
         match (expected.strip_prefix("error "), finished) {
             (None, Ok((value, client))) => {
-                self.client = client.or(self.client.take());
+                if client.is_some() {
+                    self.client = client;
+                }
                 check(expected, &value, &mut self.bindings)
             }
             (Some(expected), Err(error)) => self.compare_error(expected, &error),
