@@ -20,6 +20,8 @@ pub(crate) struct Deadline {
     /// For the call as a whole.
     whole: Option<Duration>,
     whole_at: Option<Instant>,
+    /// Of the first count: what was spent before it.
+    spent: Duration,
 }
 
 /// How far pauses may move a timeout, where nothing else is said.
@@ -36,9 +38,15 @@ impl Deadline {
         Self { whole, ..self }
     }
 
+    /// So much was spent before the first count, in a queue.
+    pub(crate) fn spent(self, spent: Duration) -> Self {
+        Self { spent, ..self }
+    }
+
     /// Counts anew from now; the whole call counts from the first start.
     pub(crate) fn start(&mut self, now: Instant) {
-        let after = |wait: Duration| now.checked_add(wait);
+        let spent = std::mem::take(&mut self.spent);
+        let after = |wait: Duration| now.checked_add(wait.saturating_sub(spent));
         self.at = self.timeout.and_then(after);
         self.cap = self.total.and_then(after);
         if self.whole_at.is_none() {

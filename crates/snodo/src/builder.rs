@@ -16,6 +16,7 @@ use snodo_types::{
 
 use crate::Client;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
+use crate::layers::Layers;
 use crate::options::Options;
 
 /// A client that is not connected yet.
@@ -36,12 +37,18 @@ use crate::options::Options;
 pub struct Builder {
     options: Options,
     handlers: Handlers,
+    pub(crate) layers: Layers,
     fault: Option<Error>,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { options: Options::default(), handlers: Handlers::default(), fault: None }
+        Self {
+            options: Options::default(),
+            handlers: Handlers::default(),
+            layers: Layers::default(),
+            fault: None,
+        }
     }
 
     /// The versions that may be spoken; all of [`ProtocolVersion::ALL`] unless set. One version
@@ -165,14 +172,14 @@ impl Builder {
     ///
     /// Dropping the future leaves nothing behind: what was started is ended.
     pub async fn connect(self, target: impl Connect) -> Result<Client, Error> {
-        let Self { mut options, mut handlers, fault } = self;
+        let Self { mut options, mut handlers, layers, fault } = self;
         if let Some(fault) = fault {
             return Err(fault);
         }
         let declared: ClientCapabilities = options.capabilities.decode().unwrap_or_default();
         handlers.sampling_tools = declared.sampling_tools();
         options.handlers = Arc::new(handlers);
-        Client::open(&target, options).await
+        Client::open(&target, options, layers.stack()).await
     }
 
     /// Connects to a server in this process, called in the caller's own task.

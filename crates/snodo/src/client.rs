@@ -21,6 +21,7 @@ use crate::connect::Connector;
 use crate::connection::Connection;
 use crate::list::{self, List, ListKind};
 use crate::options::Options;
+use crate::running::Stack;
 use crate::server::{Server, Session};
 
 /// A client of one server.
@@ -50,6 +51,8 @@ use crate::server::{Server, Session};
 #[derive(Clone)]
 pub struct Client {
     core: Arc<Core>,
+    /// It stands beside the core, since calls that go through it hold the core.
+    stack: Option<Stack>,
 }
 
 /// What the clones of a client and its running requests share.
@@ -100,14 +103,26 @@ impl Client {
         Self::builder().direct(runtime)
     }
 
-    pub(crate) async fn open(connector: &dyn Connector, options: Options) -> Result<Self, Error> {
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub(crate) fn stack(&self) -> Option<&Stack> {
+        self.stack.as_ref()
+    }
+
+    pub(crate) async fn open(
+        connector: &dyn Connector,
+        options: Options,
+        stack: Option<Stack>,
+    ) -> Result<Self, Error> {
         let ids = AtomicU64::new(1);
         let connection = crate::connect::open(connector, &options, &ids).await?;
         let server = Server::of(&connection.opened);
         let session = Session::of(&connection.opened);
         let core =
             Core { options, connection, server, session, ids, closed: AtomicBool::new(false) };
-        Ok(Self { core: Arc::new(core) })
+        Ok(Self { core: Arc::new(core), stack })
     }
 
     /// The version that was settled.
@@ -174,27 +189,27 @@ impl Client {
 
     /// Every tool.
     pub fn list_tools(&self) -> List<Tool> {
-        List::new(&self.core, ListKind::TOOLS)
+        List::new(self, ListKind::TOOLS)
     }
 
     /// Every resource.
     pub fn list_resources(&self) -> List<Resource> {
-        List::new(&self.core, ListKind::RESOURCES)
+        List::new(self, ListKind::RESOURCES)
     }
 
     /// Every resource template.
     pub fn list_resource_templates(&self) -> List<ResourceTemplate> {
-        List::new(&self.core, ListKind::RESOURCE_TEMPLATES)
+        List::new(self, ListKind::RESOURCE_TEMPLATES)
     }
 
     /// Every prompt.
     pub fn list_prompts(&self) -> List<Prompt> {
-        List::new(&self.core, ListKind::PROMPTS)
+        List::new(self, ListKind::PROMPTS)
     }
 
     /// One page of a list: the first one, or the one behind a cursor.
     pub fn list_page<T: Item>(&self, kind: ListKind<T>, cursor: Option<&str>) -> Request<Page<T>> {
-        list::page(&self.core, kind, cursor)
+        list::page(self, kind, cursor)
     }
 
     /// Sends any request. Parameters are anything written as a JSON object; `()` stands for none.
@@ -211,7 +226,7 @@ impl Client {
         let method = method.into();
         if method == "subscriptions/listen" {
             return Request::new(
-                &self.core,
+                self,
                 Err(Error::usage("the answer to subscriptions/listen is a stream")),
             );
         }
@@ -241,7 +256,7 @@ impl Client {
         method: impl Into<Cow<'static, str>>,
         params: Result<Params, Error>,
     ) -> Request<T> {
-        Request::new(&self.core, params.map(|params| snodo_dialect::Request::new(method, params)))
+        Request::new(self, params.map(|params| snodo_dialect::Request::new(method, params)))
     }
 
     fn named<T>(

@@ -100,7 +100,7 @@ impl Driver {
                     self.answering = Some(Box::pin(answers));
                 }
                 Step::Progress(message) => {
-                    if let Some(sink) = &mut self.progress {
+                    if let Some(sink) = &self.progress {
                         sink.tell(&message);
                     }
                 }

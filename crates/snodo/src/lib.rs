@@ -23,6 +23,7 @@
 //!
 //! - `stdio` (default): servers as child processes and over byte pipes; brings `snodo-stdio`.
 //! - `http` (default): servers over Streamable HTTP; brings `snodo-http` (hyper).
+//! - `tower`: layers around whole calls ([`Builder::layer`]); brings the two small traits of tower.
 //! - `tls` (default): `https`; brings rustls with the platform's roots, and a C compiler to build.
 //!
 //! There is none for protocol versions.
@@ -35,20 +36,25 @@
 mod aside;
 mod attendant;
 mod builder;
+mod call;
 mod client;
 mod connect;
 mod connection;
 mod context;
 mod driver;
 mod handlers;
+mod layers;
 mod list;
 mod options;
 mod progress;
 mod reply;
 mod request;
+mod running;
 mod served;
 mod server;
 mod timer;
+#[cfg(feature = "tower")]
+mod tower;
 
 pub use snodo_dialect as dialect;
 pub use snodo_direct as direct;
@@ -62,8 +68,10 @@ pub use snodo_types as types;
 pub use snodo_types::{Error, ProtocolVersion};
 
 pub use builder::{Builder, ConnectDirect};
+pub use call::Call;
 pub use client::{Client, ToolRef};
 pub use handlers::{Form, HandlerError, RootsRequest, Sampling, UrlRequest};
+pub use layers::Calls;
 pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};

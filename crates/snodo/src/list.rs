@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -13,8 +12,7 @@ use snodo_dialect::Params;
 use snodo_transport::BoxFuture;
 use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::client::Core;
-use crate::{Reply, Request, Response};
+use crate::{Client, Reply, Request, Response};
 
 /// Which list of a server.
 ///
@@ -90,14 +88,14 @@ impl<T> fmt::Debug for ListKind<T> {
 /// goes on after the last page allowed. What was fetched before is given up.
 #[must_use = "a list is fetched when it is awaited"]
 pub struct List<T> {
-    core: Arc<Core>,
+    client: Client,
     kind: ListKind<T>,
     timeout: Option<Duration>,
 }
 
 impl<T: Item> List<T> {
-    pub(crate) fn new(core: &Arc<Core>, kind: ListKind<T>) -> Self {
-        Self { core: Arc::clone(core), kind, timeout: core.options.timeout }
+    pub(crate) fn new(client: &Client, kind: ListKind<T>) -> Self {
+        Self { client: client.clone(), kind, timeout: client.core().options.timeout }
     }
 
     /// How long to wait for each page; `None` waits for ever.
@@ -108,7 +106,7 @@ impl<T: Item> List<T> {
 
     /// The pages one at a time, each fetched when it is asked for.
     pub fn pages(self) -> Pages<T> {
-        let guard = snodo_engine::Pages::new(self.core.options.max_pages);
+        let guard = snodo_engine::Pages::new(self.client.core().options.max_pages);
         Pages { list: self, guard, next: Some(None), fetching: None }
     }
 }
@@ -176,7 +174,7 @@ impl<T: Item> Pages<T> {
         let fetching = match (&mut self.fetching, &mut self.next) {
             (Some(fetching), _) => fetching,
             (None, Some(cursor)) => {
-                let request = page(&self.list.core, self.list.kind, cursor.as_deref());
+                let request = page(&self.list.client, self.list.kind, cursor.as_deref());
                 self.fetching.insert(request.timeout(self.list.timeout).into_future())
             }
             (None, None) => return Poll::Ready(None),
@@ -185,7 +183,7 @@ impl<T: Item> Pages<T> {
         self.fetching = None;
         self.next = None;
         let turned = fetched.and_then(|page| {
-            let target = &self.list.core.connection.target;
+            let target = &self.list.client.core().connection.target;
             let next = self.guard.turn(page.next_cursor.clone());
             self.next = next.map_err(|error| error.at(self.list.kind.method, target))?.map(Some);
             for item in page.left_out.items() {
@@ -213,7 +211,7 @@ impl<T> fmt::Debug for Pages<T> {
 
 /// The request for one page.
 pub(crate) fn page<T: Item>(
-    core: &Arc<Core>,
+    client: &Client,
     kind: ListKind<T>,
     cursor: Option<&str>,
 ) -> Request<Page<T>> {
@@ -221,5 +219,5 @@ pub(crate) fn page<T: Item>(
         Some(cursor) => Params::new().with("cursor", cursor),
         None => Ok(Params::new()),
     };
-    Request::new(core, params.map(|params| snodo_dialect::Request::new(kind.method, params)))
+    Request::new(client, params.map(|params| snodo_dialect::Request::new(kind.method, params)))
 }

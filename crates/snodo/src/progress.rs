@@ -1,21 +1,24 @@
 //! Telling a caller how far its request got.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use snodo_types::{Body, Message, Progress};
 
-/// The caller's function for progress. It runs in the caller's own task.
-pub(crate) struct ProgressSink(Box<dyn FnMut(Progress) + Send>);
+/// The caller's function for progress. It runs in the caller's own task; a call that is sent again
+/// by a layer shares it.
+#[derive(Clone)]
+pub(crate) struct ProgressSink(Arc<Mutex<dyn FnMut(Progress) + Send>>);
 
 impl ProgressSink {
     pub(crate) fn new(function: impl FnMut(Progress) + Send + 'static) -> Self {
-        Self(Box::new(function))
+        Self(Arc::new(Mutex::new(function)))
     }
 
-    pub(crate) fn tell(&mut self, message: &Message) {
+    pub(crate) fn tell(&self, message: &Message) {
         let Body::Notification { params: Some(params), .. } = message.body() else { return };
         match serde_json::from_str(params) {
-            Ok(progress) => (self.0)(progress),
+            Ok(progress) => (self.0.lock().unwrap_or_else(PoisonError::into_inner))(progress),
             Err(error) => tracing::debug!(%error, "progress that cannot be read"),
         }
     }

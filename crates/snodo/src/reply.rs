@@ -43,6 +43,12 @@ impl<T> Reply<T> {
     }
 }
 
+impl<T> Reply<T> {
+    pub(crate) fn value_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
 impl<T: DeserializeOwned> Reply<T> {
     /// Reads the result that a message carries.
     pub(crate) fn read(message: Message) -> Result<Self, Error> {

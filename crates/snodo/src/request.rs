@@ -1,8 +1,8 @@
 //! One request: its options, then its answer.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, IntoFuture};
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -10,15 +10,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use snodo_engine::{Answering, Call, Limits};
+use snodo_engine::Answering;
 use snodo_types::{
-    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Message, Outcome, Progress, Raw,
+    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress,
 };
 
-use crate::Reply;
+use crate::call::{Call, Resets};
 use crate::client::Core;
-use crate::driver::Driver;
 use crate::progress::ProgressSink;
+use crate::running::{Running, Stack};
+use crate::{Client, Reply};
 
 /// A request that is sent when it is awaited.
 ///
@@ -52,141 +53,112 @@ use crate::progress::ProgressSink;
 /// told as the version and the transport want it, and a late answer is ignored.
 #[must_use = "a request is sent when it is awaited"]
 pub struct Request<T> {
-    core: Arc<Core>,
-    request: Result<snodo_dialect::Request, Error>,
-    limits: Limits,
-    resets: Resets,
-    max_total_timeout: Duration,
-    answering: Answering,
-    max_input_rounds: usize,
-    progress: Option<ProgressSink>,
-    answer: PhantomData<fn() -> T>,
+    call: Result<Call, Error>,
+    stack: Option<Stack>,
+    finish: Finish<T>,
 }
 
-/// What progress does to the timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Resets {
-    Never,
-    OnProgress,
-}
-
-/// How far progress may move a timeout unless the caller says otherwise.
-const MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(600);
+/// What is done to a typed answer before the caller gets it.
+pub(crate) type Finish<T> = fn(&mut T, &Core);
 
 impl<T> Request<T> {
-    pub(crate) fn new(core: &Arc<Core>, request: Result<snodo_dialect::Request, Error>) -> Self {
-        Self {
-            core: Arc::clone(core),
-            request,
-            limits: core.options.limits(),
-            resets: Resets::Never,
-            max_total_timeout: MAX_TOTAL_TIMEOUT,
-            answering: core.connection.context.handlers.answering(),
-            max_input_rounds: core.options.max_input_rounds,
-            progress: None,
-            answer: PhantomData,
-        }
+    pub(crate) fn new(client: &Client, request: Result<snodo_dialect::Request, Error>) -> Self {
+        let core = client.core();
+        let call = request.map(|request| Call::new(core, request));
+        let call = call.map_err(|error| error.at("writing the request", &core.connection.target));
+        Self { call, stack: client.stack().cloned(), finish: |_, _| {} }
+    }
+
+    /// Does something to the answer before the caller gets it.
+    pub(crate) fn finish(mut self, finish: Finish<T>) -> Self {
+        self.finish = finish;
+        self
     }
 
     /// How long to wait for the answer, in place of the client's timeout; `None` waits for ever.
     ///
     /// It counts from the await: queueing, connecting, sending and reading are all within. In
     /// process there is no timeout.
-    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.limits.timeout = timeout.into();
-        self
+    pub fn timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.edit(|call| call.limits.timeout = timeout.into())
     }
 
     /// Lets each piece of progress restart the timeout, up to
     /// [`max_total_timeout`](Self::max_total_timeout) after the sending. It asks the server for
     /// progress, whether or not there is a function for it.
-    pub fn reset_timeout_on_progress(mut self) -> Self {
-        self.resets = Resets::OnProgress;
-        self.edit(|request| request.progress = true)
+    pub fn reset_timeout_on_progress(self) -> Self {
+        self.edit(|call| {
+            call.resets = Resets::OnProgress;
+            call.request.progress = true;
+        })
     }
 
     /// How far progress may move the timeout, counted from the sending; 600 s unless set. Stopped by
     /// that, a request fails with -32001 and `maxTotalTimeoutMs` in the data.
-    pub fn max_total_timeout(mut self, limit: Duration) -> Self {
-        self.max_total_timeout = limit;
-        self
+    pub fn max_total_timeout(self, limit: Duration) -> Self {
+        self.edit(|call| call.max_total_timeout = limit)
     }
 
     /// Bounds the whole request: every round, the handlers between them, and any pause. None unless
     /// set.
-    pub fn deadline(mut self, limit: Duration) -> Self {
-        self.limits.deadline = Some(limit);
-        self
+    pub fn deadline(self, limit: Duration) -> Self {
+        self.edit(|call| call.limits.deadline = Some(limit))
     }
 
     /// Answers an earlier input-required result: its questions by their ids, and the state it gave.
     pub fn answer(self, asked: &InputRequired, answers: InputResponses) -> Self {
         let state = asked.request_state.clone();
-        self.edit(|request| {
-            request.input_responses = (!answers.is_empty()).then_some(answers);
-            request.request_state = state;
+        self.edit(|call| {
+            call.request.input_responses = (!answers.is_empty()).then_some(answers);
+            call.request.request_state = state;
         })
     }
 
     /// Leaves the server's questions to the caller, although the client has handlers.
-    pub fn leave_input(mut self) -> Self {
-        self.answering = Answering::default();
-        self
+    pub fn leave_input(self) -> Self {
+        self.edit(|call| call.answering = Answering::default())
     }
 
     /// The most rounds of questions that handlers answer, in place of the client's limit.
-    pub fn max_input_rounds(mut self, rounds: usize) -> Self {
-        self.max_input_rounds = rounds;
-        self
+    pub fn max_input_rounds(self, rounds: usize) -> Self {
+        self.edit(|call| call.max_input_rounds = rounds)
     }
 
     /// Calls a function with each piece of progress, in the caller's task, before the answer.
-    pub fn progress(mut self, function: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.progress = Some(ProgressSink::new(function));
-        self.edit(|request| request.progress = true)
+    pub fn progress(self, function: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.edit(|call| {
+            call.progress = Some(ProgressSink::new(function));
+            call.request.progress = true;
+        })
     }
 
     /// Adds a member to the request's `_meta`. It wins over the version's own and over one of the
     /// same name in the parameters.
-    pub fn meta(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
-        if let Ok(request) = &mut self.request {
-            match Raw::of(&value) {
-                Ok(value) => request.meta.push((name.into(), value)),
-                Err(error) => self.request = Err(Error::usage(format!("`_meta`: {error}"))),
-            }
+    pub fn meta(mut self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
+        if let Ok(call) = &mut self.call
+            && let Err(error) = call.add_meta(name, value)
+        {
+            self.call = Err(error);
         }
         self
     }
 
     /// Awaits a complete result or the server's questions, whichever comes.
     pub fn outcome(self) -> OutcomeResponse<T> {
-        OutcomeResponse { running: self.start(), answer: PhantomData }
+        OutcomeResponse(self.start())
     }
 
-    fn edit(mut self, change: impl FnOnce(&mut snodo_dialect::Request)) -> Self {
-        if let Ok(request) = &mut self.request {
-            change(request);
+    fn edit(mut self, change: impl FnOnce(&mut Call)) -> Self {
+        if let Ok(call) = &mut self.call {
+            change(call);
         }
         self
     }
 
-    fn start(self) -> Running {
-        let Self { core, request, mut limits, .. } = self;
-        let request = match request {
-            Ok(request) => request,
-            Err(error) => {
-                let target = &core.connection.target;
-                return Running::Refused(Some(error.at("writing the request", target)));
-            }
-        };
-        if self.resets == Resets::OnProgress {
-            limits.max_total_timeout = Some(self.max_total_timeout);
-        }
-        // A peer in the caller's own task is waited for like any function.
-        let same_task = core.connection.transport.abilities().same_task;
-        let limits = if same_task { Limits::default() } else { limits };
-        let call = Call::new(request, limits).answering(self.answering, self.max_input_rounds);
-        Running::Driven(Box::new(Driver::new(core, call, self.progress)))
+    fn start(self) -> Response<T> {
+        let core = self.call.as_ref().ok().map(|call| Arc::clone(&call.core));
+        let running = Running::start(self.call, self.stack.as_ref());
+        Response { running, core, finish: self.finish }
     }
 }
 
@@ -195,16 +167,13 @@ impl<T: DeserializeOwned> IntoFuture for Request<T> {
     type IntoFuture = Response<T>;
 
     fn into_future(self) -> Response<T> {
-        Response { running: self.start(), answer: PhantomData }
+        self.start()
     }
 }
 
 impl<T> fmt::Debug for Request<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
-            .field("request", &self.request)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
+        f.debug_struct("Request").field("call", &self.call).finish_non_exhaustive()
     }
 }
 
@@ -218,28 +187,53 @@ impl<T> fmt::Debug for Request<T> {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 #[must_use = "a request is sent when it is awaited"]
 pub struct Response<T> {
     running: Running,
-    answer: PhantomData<fn() -> T>,
+    /// There is none where the request was refused before it began.
+    core: Option<Arc<Core>>,
+    finish: Finish<T>,
+}
+
+impl<T: DeserializeOwned> Response<T> {
+    fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Reply<T>>, Error>> {
+        let outcome = ready!(self.running.poll(cx)).and_then(|outcome| match outcome {
+            Outcome::Complete(message) => Reply::<T>::read(message).map(Outcome::Complete),
+            Outcome::InputRequired(asked) => Ok(Outcome::InputRequired(asked)),
+        });
+        Poll::Ready(match outcome {
+            Ok(Outcome::Complete(mut reply)) => {
+                if let Some(core) = &self.core {
+                    (self.finish)(reply.value_mut(), core);
+                }
+                Ok(Outcome::Complete(reply))
+            }
+            Ok(asked) => Ok(asked),
+            Err(error) => Err(self.running.explain(error)),
+        })
+    }
 }
 
 impl<T: DeserializeOwned> Future for Response<T> {
     type Output = Result<Reply<T>, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(self.running.poll(cx));
-        let reply = match outcome {
-            Ok(Outcome::Complete(message)) => Reply::read(message),
-            Ok(Outcome::InputRequired(asked)) => {
+        let outcome = ready!(self.poll_outcome(cx));
+        Poll::Ready(outcome.and_then(|outcome| match outcome {
+            Outcome::Complete(reply) => Ok(reply),
+            Outcome::InputRequired(asked) => {
                 let text = "the server asks for input first: await `outcome()` and answer it";
                 let error = Error::new(Kind::Protocol, ErrorObject::INVALID_PARAMS, text);
-                Err(error.with_cause(Cause::InputRequired(Box::new(asked))))
+                let error = error.with_cause(Cause::InputRequired(Box::new(asked)));
+                Err(self.running.explain(error))
             }
-            Err(error) => Err(error),
-        };
-        Poll::Ready(reply.map_err(|error| self.running.explain(error)))
+        }))
+    }
+}
+
+impl<T> fmt::Debug for Response<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
@@ -258,46 +252,12 @@ impl<T: DeserializeOwned> Future for Response<T> {
 /// ```
 #[derive(Debug)]
 #[must_use = "a request is sent when it is awaited"]
-pub struct OutcomeResponse<T> {
-    running: Running,
-    answer: PhantomData<fn() -> T>,
-}
+pub struct OutcomeResponse<T>(Response<T>);
 
 impl<T: DeserializeOwned> Future for OutcomeResponse<T> {
     type Output = Result<Outcome<Reply<T>>, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(self.running.poll(cx));
-        let outcome = match outcome {
-            Ok(Outcome::Complete(message)) => Reply::read(message).map(Outcome::Complete),
-            Ok(Outcome::InputRequired(asked)) => Ok(Outcome::InputRequired(asked)),
-            Err(error) => Err(error),
-        };
-        Poll::Ready(outcome.map_err(|error| self.running.explain(error)))
-    }
-}
-
-#[derive(Debug)]
-enum Running {
-    Driven(Box<Driver>),
-    Refused(Option<Error>),
-}
-
-impl Running {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
-        match self {
-            Self::Driven(driver) => driver.poll(cx),
-            Self::Refused(error) => match error.take() {
-                Some(error) => Poll::Ready(Err(error)),
-                None => Poll::Pending,
-            },
-        }
-    }
-
-    fn explain(&self, error: Error) -> Error {
-        match self {
-            Self::Driven(driver) => driver.explain(error),
-            Self::Refused(_) => error,
-        }
+        self.0.poll_outcome(cx)
     }
 }

@@ -88,6 +88,12 @@ impl Call {
         }
     }
 
+    /// Says that so much of the first timeout was spent before, in a queue.
+    #[must_use]
+    pub fn spent(self, spent: Duration) -> Self {
+        Self { deadline: self.deadline.spent(spent), ..self }
+    }
+
     /// Lets the driver answer what the server asks, in `limit` rounds at most. Without it an
     /// input-required result goes to the caller.
     #[must_use]

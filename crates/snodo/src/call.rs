@@ -1,0 +1,123 @@
+//! A whole call: what is asked, and how it is to be followed.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use snodo_engine::{Answering, Limits};
+use snodo_types::{Error, Raw};
+
+use crate::client::Core;
+use crate::driver::Driver;
+use crate::progress::ProgressSink;
+use crate::running::Gate;
+
+/// One call from its beginning to its answer, rounds and retries included: what layers see.
+///
+/// It is made by the client's verbs and carries their options. A layer may read what is asked, add
+/// to its metadata, hold it back, or send it again (a clone).
+///
+/// ```
+/// fn label(call: &snodo::Call) -> String {
+///     format!("{} at {}", call.method(), call.target())
+/// }
+/// # let _ = label;
+/// ```
+#[derive(Clone)]
+pub struct Call {
+    pub(crate) core: Arc<Core>,
+    pub(crate) request: snodo_dialect::Request,
+    pub(crate) limits: Limits,
+    pub(crate) resets: Resets,
+    pub(crate) max_total_timeout: Duration,
+    pub(crate) answering: Answering,
+    pub(crate) max_input_rounds: usize,
+    pub(crate) progress: Option<ProgressSink>,
+    /// Set where layers may hold it back.
+    pub(crate) gate: Option<Arc<Gate>>,
+}
+
+/// What progress does to the timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resets {
+    Never,
+    OnProgress,
+}
+
+/// How far progress may move a timeout unless the caller says otherwise.
+const MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(600);
+
+impl Call {
+    pub(crate) fn new(core: &Arc<Core>, request: snodo_dialect::Request) -> Self {
+        Self {
+            core: Arc::clone(core),
+            request,
+            limits: core.options.limits(),
+            resets: Resets::Never,
+            max_total_timeout: MAX_TOTAL_TIMEOUT,
+            answering: core.connection.context.handlers.answering(),
+            max_input_rounds: core.options.max_input_rounds,
+            progress: None,
+            gate: None,
+        }
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.request.method
+    }
+
+    /// The text of a parameter's value, such as the name of a tool with its quotes.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<String> {
+        self.request.params.member(name)
+    }
+
+    /// What errors and logs call the server.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.core.connection.target
+    }
+
+    /// Adds a member to the request's `_meta`; see [`Request::meta`](crate::Request::meta).
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be written as JSON (-32602).
+    pub fn add_meta(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Serialize,
+    ) -> Result<(), Error> {
+        let value = Raw::of(&value).map_err(|error| Error::usage(format!("`_meta`: {error}")))?;
+        self.request.meta.push((name.into().into_owned(), value));
+        Ok(())
+    }
+
+    /// Starts it. `spent` of its time was spent already, in a queue.
+    pub(crate) fn start(self, spent: Duration) -> Driver {
+        let Self { core, request, mut limits, .. } = self;
+        if self.resets == Resets::OnProgress {
+            limits.max_total_timeout = Some(self.max_total_timeout);
+        }
+        // A peer in the caller's own task is waited for like any function.
+        let same_task = core.connection.transport.abilities().same_task;
+        let limits = if same_task { Limits::default() } else { limits };
+        let call = snodo_engine::Call::new(request, limits)
+            .answering(self.answering, self.max_input_rounds)
+            .spent(spent);
+        Driver::new(core, call, self.progress)
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("request", &self.request)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
