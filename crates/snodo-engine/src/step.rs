@@ -15,6 +15,9 @@ use crate::Question;
 pub enum Step<T> {
     /// Answer these, one after the other; then call `handle_answers`.
     Ask(Vec<(String, Question)>),
+    /// Find out which arguments of the tool of this name travel as headers; then call
+    /// `handle_definition`.
+    Define(String),
     /// The conversation is over. Nothing follows.
     Done(Result<T, Error>),
     /// Tell whoever wants to know: the server said something that needs no answer.

@@ -99,7 +99,10 @@ impl Call {
 
     /// Starts it. `spent` of its time was spent already, in a queue.
     pub(crate) fn start(self, spent: Duration) -> Driver {
-        let Self { core, request, mut limits, .. } = self;
+        let Self { core, mut request, mut limits, .. } = self;
+        if request.method == "tools/call" && request.param_headers.is_none() {
+            request.param_headers = core.tools.of(&request.params);
+        }
         if self.resets == Resets::OnProgress {
             limits.max_total_timeout = Some(self.max_total_timeout);
         }

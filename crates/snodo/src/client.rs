@@ -23,6 +23,7 @@ use crate::list::{self, List, ListKind};
 use crate::options::Options;
 use crate::running::Stack;
 use crate::server::{Server, Session};
+use crate::tools::Tools;
 
 /// A client of one server.
 ///
@@ -61,6 +62,7 @@ pub(crate) struct Core {
     pub(crate) connection: Connection,
     server: Server,
     session: Option<Session>,
+    pub(crate) tools: Tools,
     /// The next id. It is never used again, whatever becomes of the connection.
     ids: AtomicU64,
     closed: AtomicBool,
@@ -103,6 +105,11 @@ impl Client {
         Self::builder().direct(runtime)
     }
 
+    /// A client of this connection without layers, for what a call needs on its way.
+    pub(crate) fn of(core: Arc<Core>) -> Self {
+        Self { core, stack: None }
+    }
+
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
     }
@@ -120,8 +127,15 @@ impl Client {
         let connection = crate::connect::open(connector, &options, &ids).await?;
         let server = Server::of(&connection.opened);
         let session = Session::of(&connection.opened);
-        let core =
-            Core { options, connection, server, session, ids, closed: AtomicBool::new(false) };
+        let core = Core {
+            options,
+            connection,
+            server,
+            session,
+            tools: Tools::default(),
+            ids,
+            closed: AtomicBool::new(false),
+        };
         Ok(Self { core: Arc::new(core), stack })
     }
 
@@ -152,8 +166,12 @@ impl Client {
         tool: impl Into<ToolRef<'t>>,
         arguments: impl Serialize,
     ) -> Request<CallToolResult> {
-        let ToolRef(name) = tool.into();
-        self.named("tools/call", "name", &name, &arguments)
+        let tool = tool.into();
+        let request = self.named("tools/call", "name", &tool.name, &arguments);
+        match tool.schema {
+            Some(schema) => request.schema(schema),
+            None => request,
+        }
     }
 
     /// Renders a prompt. The values of its arguments are strings; `()` stands for none.
@@ -287,6 +305,9 @@ impl fmt::Debug for Client {
 
 /// A tool, by its name or its definition.
 ///
+/// With the definition, arguments that its schema wants as headers travel as such over HTTP from
+/// the first call on; by name they do once the tool was listed by this client, or after a refusal.
+///
 /// ```
 /// use snodo::ToolRef;
 ///
@@ -294,28 +315,31 @@ impl fmt::Debug for Client {
 /// # let _ = by_name;
 /// ```
 #[derive(Clone, Debug)]
-pub struct ToolRef<'t>(Cow<'t, str>);
+pub struct ToolRef<'t> {
+    name: Cow<'t, str>,
+    schema: Option<&'t Raw>,
+}
 
 impl<'t> From<&'t str> for ToolRef<'t> {
     fn from(name: &'t str) -> Self {
-        Self(Cow::Borrowed(name))
+        Self { name: Cow::Borrowed(name), schema: None }
     }
 }
 
 impl<'t> From<&'t String> for ToolRef<'t> {
     fn from(name: &'t String) -> Self {
-        Self(Cow::Borrowed(name))
+        Self::from(name.as_str())
     }
 }
 
 impl From<String> for ToolRef<'_> {
     fn from(name: String) -> Self {
-        Self(Cow::Owned(name))
+        Self { name: Cow::Owned(name), schema: None }
     }
 }
 
 impl<'t> From<&'t Tool> for ToolRef<'t> {
     fn from(tool: &'t Tool) -> Self {
-        Self(Cow::Borrowed(&tool.name))
+        Self { name: Cow::Borrowed(&tool.name), schema: Some(&tool.input_schema) }
     }
 }

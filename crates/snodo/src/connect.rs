@@ -135,7 +135,7 @@ impl Opening<'_> {
                     self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
                 }
                 Some(Step::Serve(message)) => self.serve(message),
-                Some(Step::Ask(_) | Step::Notify(_) | Step::Progress(_)) => {}
+                Some(Step::Ask(_) | Step::Define(_) | Step::Notify(_) | Step::Progress(_)) => {}
                 None => {
                     let waited = poll_fn(|cx| self.poll_event(&mut exchange, &mut timer, cx)).await;
                     waited.map_err(|error| (doing, error))?;

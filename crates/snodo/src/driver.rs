@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use snodo_dialect::ParamHeaders;
 use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
 use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
@@ -16,6 +17,7 @@ use crate::client::Core;
 use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
 use crate::timer::{self, Timer};
+use crate::tools;
 
 /// One running call. The caller's own future polls it; dropping it drops the exchange, and the
 /// transport tells the server as the version wants it.
@@ -25,6 +27,8 @@ pub(crate) struct Driver {
     exchange: Option<Exchange>,
     /// Handlers at work on what the server wants to know before it answers.
     answering: Option<BoxFuture<'static, Result<InputResponses, HandlerFailure>>>,
+    /// The list of tools on its way, for the definition of one.
+    defining: Option<BoxFuture<'static, Option<ParamHeaders>>>,
     /// Only where the peer runs in the caller's task, and once it asked.
     aside: Option<Aside>,
     timer: Timer,
@@ -46,6 +50,7 @@ impl Driver {
             call,
             exchange: None,
             answering: None,
+            defining: None,
             aside: None,
             timer: Timer::default(),
             served: Duration::ZERO,
@@ -99,6 +104,10 @@ impl Driver {
                     let answers = answer_all(Arc::clone(&context.handlers), questions, server);
                     self.answering = Some(Box::pin(answers));
                 }
+                Step::Define(name) => {
+                    self.exchange = None;
+                    self.defining = Some(Box::pin(tools::define(Arc::clone(&core), name)));
+                }
                 Step::Progress(message) => {
                     if let Some(sink) = &self.progress {
                         sink.tell(&message);
@@ -137,6 +146,12 @@ impl Driver {
     }
 
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(defining) = &mut self.defining {
+            let plan = ready!(defining.as_mut().poll(cx));
+            self.defining = None;
+            self.call.handle_definition(plan);
+            return Poll::Ready(());
+        }
         let Some(answering) = &mut self.answering else { return Poll::Pending };
         let answers = ready!(answering.as_mut().poll(cx));
         self.answering = None;

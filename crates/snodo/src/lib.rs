@@ -53,6 +53,7 @@ mod running;
 mod served;
 mod server;
 mod timer;
+mod tools;
 #[cfg(feature = "tower")]
 mod tower;
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -12,6 +11,8 @@ use snodo_dialect::Params;
 use snodo_transport::BoxFuture;
 use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::request::Finish;
+use crate::tools;
 use crate::{Client, Reply, Request, Response};
 
 /// Which list of a server.
@@ -26,12 +27,13 @@ use crate::{Client, Reply, Request, Response};
 /// ```
 pub struct ListKind<T> {
     method: &'static str,
-    item: PhantomData<fn() -> T>,
+    /// What is done to each page before the caller gets it.
+    finish: Finish<Page<T>>,
 }
 
 impl<T> ListKind<T> {
     const fn new(method: &'static str) -> Self {
-        Self { method, item: PhantomData }
+        Self { method, finish: |_, _| {} }
     }
 }
 
@@ -52,7 +54,7 @@ impl ListKind<ResourceTemplate> {
 
 impl ListKind<Tool> {
     /// The tools.
-    pub const TOOLS: Self = Self::new("tools/list");
+    pub const TOOLS: Self = Self { method: "tools/list", finish: tools::sift };
 }
 
 impl<T> Clone for ListKind<T> {
@@ -219,5 +221,6 @@ pub(crate) fn page<T: Item>(
         Some(cursor) => Params::new().with("cursor", cursor),
         None => Ok(Params::new()),
     };
-    Request::new(client, params.map(|params| snodo_dialect::Request::new(kind.method, params)))
+    let request = params.map(|params| snodo_dialect::Request::new(kind.method, params));
+    Request::new(client, request).finish(kind.finish)
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use snodo_engine::Answering;
 use snodo_types::{
-    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress,
+    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress, Raw, Tool,
 };
 
 use crate::call::{Call, Resets};
@@ -67,6 +67,29 @@ impl<T> Request<T> {
         let call = request.map(|request| Call::new(core, request));
         let call = call.map_err(|error| error.at("writing the request", &core.connection.target));
         Self { call, stack: client.stack().cloned(), finish: |_, _| {} }
+    }
+
+    /// Gives the definition of the tool that a generic `tools/call` calls; see
+    /// [`ToolRef`](crate::ToolRef). A schema that breaks the rules for headers is refused.
+    pub fn definition(self, tool: &Tool) -> Self {
+        self.schema(&tool.input_schema)
+    }
+
+    pub(crate) fn schema(mut self, schema: &Raw) -> Self {
+        let Ok(call) = &mut self.call else { return self };
+        let connection = &call.core.connection;
+        if !connection.transport.abilities().routing {
+            return self;
+        }
+        match connection.opened.dialect.param_headers(schema) {
+            None => {}
+            Some(Ok(plan)) => call.request.param_headers = Some(plan),
+            Some(Err(reason)) => {
+                let text = format!("the tool's schema breaks the rules for headers: {reason}");
+                self.call = Err(Error::usage(text));
+            }
+        }
+        self
     }
 
     /// Does something to the answer before the caller gets it.

@@ -1,11 +1,12 @@
 //! What a client remembers of tools: which arguments travel as headers.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use snodo_dialect::ParamHeaders;
+use snodo_dialect::{ParamHeaders, Params};
 use snodo_types::{Page, Tool};
 
+use crate::Client;
 use crate::client::Core;
 
 /// The header plans of tools that were listed, by name. Tools without such arguments take no room.
@@ -17,9 +18,14 @@ pub(crate) struct Tools(Mutex<HashMap<String, ParamHeaders>>);
 const REMEMBERED: usize = 4096;
 
 impl Tools {
-    /// What is known of a tool.
-    pub(crate) fn plan(&self, name: &str) -> Option<ParamHeaders> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    /// What is known of the tool that these parameters name.
+    pub(crate) fn of(&self, params: &Params) -> Option<ParamHeaders> {
+        let plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if plans.is_empty() {
+            return None;
+        }
+        let name: String = serde_json::from_str(&params.member("name")?).ok()?;
+        plans.get(&name).cloned()
     }
 
     fn remember(&self, name: &str, plan: ParamHeaders) {
@@ -29,9 +35,24 @@ impl Tools {
         } else if plans.len() < REMEMBERED || plans.contains_key(name) {
             plans.insert(name.to_owned(), plan);
         } else {
-            tracing::debug!(tool = name, limit = REMEMBERED, "too many tools with header arguments to remember");
+            tracing::debug!(
+                tool = name,
+                limit = REMEMBERED,
+                "too many tools with header arguments to remember"
+            );
         }
     }
+}
+
+/// Lists the tools to find out which arguments of one travel as headers.
+pub(crate) async fn define(core: Arc<Core>, name: String) -> Option<ParamHeaders> {
+    let dialect = core.connection.opened.dialect;
+    let tools = Client::of(core).list_tools().await;
+    let tools = tools.inspect_err(
+        |error| tracing::debug!(%error, "the definition of a tool could not be fetched"),
+    );
+    let tool = tools.ok()?.into_iter().find(|tool| tool.name == name)?;
+    dialect.param_headers(&tool.input_schema)?.ok()
 }
 
 /// Goes through a page of tools: what breaks the rules for headers is left out with a warning, as
@@ -48,7 +69,12 @@ pub(crate) fn sift(page: &mut Page<Tool>, core: &Core) {
             true
         }
         Some(Err(reason)) => {
-            tracing::warn!(tool = tool.name, reason, server = connection.target, "left out of the list of tools");
+            tracing::warn!(
+                tool = tool.name,
+                reason,
+                server = connection.target,
+                "left out of the list of tools"
+            );
             false
         }
     });

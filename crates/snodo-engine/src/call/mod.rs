@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use snodo_dialect::{Era, Request, dialect};
+use snodo_dialect::{Era, ParamHeaders, Request, dialect};
 use snodo_types::{
     Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, ProtocolVersion,
     TransportError, TransportFault,
@@ -31,6 +31,8 @@ pub struct Call {
     rounds: Rounds,
     /// A server that wants a page opened first was asked once more.
     consented: bool,
+    /// A server that misses headers of a tool's arguments was asked once more.
+    defined: bool,
 }
 
 /// How long a call may take.
@@ -63,6 +65,8 @@ enum State {
     Asking(Box<InputRequired>),
     /// Consent to open pages is being gathered; without it this is the end.
     Consenting(Box<Error>),
+    /// The tool's definition is being looked for; without it this is the end.
+    Defining(Box<Error>),
     /// To be sent again then.
     Pacing(Instant),
     /// Over, and not told yet.
@@ -85,6 +89,7 @@ impl Call {
             corrected: false,
             rounds,
             consented: false,
+            defined: false,
         }
     }
 
@@ -188,6 +193,19 @@ impl Call {
         }
     }
 
+    /// What [`Step::Define`] asked for: which arguments of the tool travel as headers; `None` where
+    /// that could not be found out.
+    pub fn handle_definition(&mut self, plan: Option<ParamHeaders>) {
+        self.state = match (std::mem::replace(&mut self.state, State::Told), plan) {
+            (State::Defining(_), Some(plan)) if !plan.is_empty() => {
+                self.request.param_headers = Some(plan);
+                State::Fresh
+            }
+            (State::Defining(error), _) => State::Ended(Box::new(Err(*error))),
+            (other, _) => other,
+        };
+    }
+
     /// The time given by [`deadline`](Self::deadline) has come. Gives up if it really has.
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.state {
@@ -197,7 +215,7 @@ impl Call {
                     self.end(Err(error));
                 }
             }
-            State::Asking(_) | State::Consenting(_) | State::Pacing(_) => {
+            State::Asking(_) | State::Consenting(_) | State::Defining(_) | State::Pacing(_) => {
                 if let Some(error) = self.deadline.whole_expired(now) {
                     self.end(Err(error));
                 }
@@ -227,7 +245,9 @@ impl Call {
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Waiting(_) => self.deadline.at(),
-            State::Asking(_) | State::Consenting(_) => self.deadline.whole_at(),
+            State::Asking(_) | State::Consenting(_) | State::Defining(_) => {
+                self.deadline.whole_at()
+            }
             State::Pacing(until) => {
                 Some(self.deadline.whole_at().map_or(until, |whole| whole.min(until)))
             }
@@ -262,6 +282,12 @@ impl Call {
     ) {
         match result {
             Ok(Outcome::InputRequired(asked)) if self.rounds.answer() => self.ask(asked, now),
+            Err(error) if !self.defined && misses_headers(&error, &self.request, terms) => {
+                self.defined = true;
+                let name = self.request.params.member("name").unwrap_or_default();
+                self.aside = Some(Step::Define(serde_json::from_str(&name).unwrap_or_default()));
+                self.state = State::Defining(Box::new(error));
+            }
             Err(error) if !self.consented => match self.rounds.pages(&error, terms.dialect) {
                 Some(questions) => {
                     self.consented = true;
@@ -314,6 +340,15 @@ pub struct HandlerFailure {
     pub id: String,
     /// What it said.
     pub reason: String,
+}
+
+/// Whether the call of a tool was refused because headers of its arguments are missing or wrong
+/// (2026-07-28, Streamable HTTP, "Client Behavior").
+fn misses_headers(error: &Error, request: &Request, terms: &Terms<'_>) -> bool {
+    error.code() == ErrorObject::HEADER_MISMATCH
+        && request.method == "tools/call"
+        && terms.dialect.era() == Era::Stateless
+        && terms.carrier.routes
 }
 
 /// Whether a refusal of the version lists one that is allowed here and spoken without a session

@@ -67,7 +67,7 @@ impl Trace {
                     self.reopening = false;
                 }
                 Step::Notify(_) | Step::Serve(_) => {}
-                Step::Ask(_) | Step::Progress(_) => panic!("nobody asked for it"),
+                Step::Ask(_) | Step::Define(_) | Step::Progress(_) => panic!("nobody asked for it"),
             }
         }
         panic!("it does not rest: {self:?}");
