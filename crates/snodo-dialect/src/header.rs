@@ -32,6 +32,12 @@ pub fn encode_header(value: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Whether a text is a token, of which header names are made (RFC 9110, section 5.6.2).
+pub(crate) fn is_token(text: &str) -> bool {
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(part)
+}
+
 fn push_base64(text: &mut String, bytes: &[u8]) {
     for group in bytes.chunks(3) {
         let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));

@@ -29,13 +29,14 @@ mod v2026_07_28;
 
 use std::fmt;
 
-use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, SessionId};
+use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, SessionId};
 
 pub use catalog::{Catalog, Entry, Role};
 pub use dress::{Carrier, Identity, Outfit};
 pub use header::encode_header;
 pub use params::Params;
 pub use request::Request;
+pub use v2026_07_28::ParamHeaders;
 
 /// How connections of a version begin.
 ///
@@ -83,7 +84,8 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// The request cannot be written (-32602): two progress tokens, a method that is no text.
+    /// The request cannot be written (-32602): two progress tokens, an argument that cannot be the
+    /// header it has to be.
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error>;
 
     /// Reads the answer to a request.
@@ -100,6 +102,11 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// The method is not one that a client may request.
     fn admit(&self, method: &str) -> Result<(), Error>;
+
+    /// Which arguments of a tool travel as headers too, by its input schema; or why the schema is
+    /// invalid, so that the tool has to be left out. `None` where the version has no such headers
+    /// and annotations mean nothing.
+    fn param_headers(&self, schema: &Raw) -> Option<Result<ParamHeaders, String>>;
 }
 
 /// The dialect of a version.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use snodo_types::{InboxLimits, InputResponses, Raw, RequestState};
 
-use crate::Params;
+use crate::{ParamHeaders, Params};
 
 /// What a client wants to ask, in no version's words yet.
 ///
@@ -33,6 +33,9 @@ pub struct Request {
     pub input_responses: Option<InputResponses>,
     /// The state of an earlier input-required result, returned unread.
     pub request_state: Option<RequestState>,
+    /// Which of the parameter `arguments` travel as headers too, where the version and the
+    /// transport have headers for that.
+    pub param_headers: Option<ParamHeaders>,
     /// Whether the answer is a stream that stays open.
     pub listen: bool,
     /// What may wait for the reader of the answer.
@@ -50,6 +53,7 @@ impl Request {
             progress: false,
             input_responses: None,
             request_state: None,
+            param_headers: None,
             listen: false,
             inbox: InboxLimits::default(),
         }

@@ -2,9 +2,9 @@
 
 mod catalog;
 
-use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, SessionId};
+use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, SessionId};
 
-use crate::{Carrier, Catalog, Era, Identity, Outfit, Request, classic, sealed};
+use crate::{Carrier, Catalog, Era, Identity, Outfit, ParamHeaders, Request, classic, sealed};
 
 /// Its dialect.
 #[derive(Debug)]
@@ -39,5 +39,9 @@ impl crate::Dialect for Dialect {
 
     fn admit(&self, method: &str) -> Result<(), Error> {
         classic::admit(self.version(), self.catalog(), method)
+    }
+
+    fn param_headers(&self, _: &Raw) -> Option<Result<ParamHeaders, String>> {
+        None
     }
 }

@@ -1,13 +1,14 @@
 //! Protocol version 2026-07-28.
 
 mod catalog;
+mod param_headers;
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use snodo_types::{
-    Cause, Envelope, Error, InputRequired, Kind, Message, Outcome, ProtocolVersion, Routing,
+    Cause, Envelope, Error, InputRequired, Kind, Message, Outcome, ProtocolVersion, Raw, Routing,
     SessionId,
 };
 
@@ -15,6 +16,8 @@ use crate::{
     Carrier, Catalog, Era, Identity, Outfit, Request, Role, classic, dress, encode_header, meta,
     outcome, sealed,
 };
+
+pub use param_headers::ParamHeaders;
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -59,7 +62,7 @@ impl crate::Dialect for Dialect {
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
         let mut envelope = dress::envelope(request, id, outfit)?;
         if outfit.routes() {
-            envelope.routing = routing(request, outfit);
+            envelope.routing = routing(request, outfit)?;
         }
         Ok(envelope)
     }
@@ -86,10 +89,14 @@ impl crate::Dialect for Dialect {
             _ => Ok(()),
         }
     }
+
+    fn param_headers(&self, schema: &Raw) -> Option<Result<ParamHeaders, String>> {
+        Some(ParamHeaders::of(schema))
+    }
 }
 
-/// Streamable HTTP, "Standard Request Headers".
-fn routing(request: &Request, outfit: &Outfit) -> Routing {
+/// Streamable HTTP, "Standard Request Headers" and "Custom Headers from Tool Parameters".
+fn routing(request: &Request, outfit: &Outfit) -> Result<Routing, Error> {
     let mut routing = outfit.routing().clone();
     if let Some(version) = meta::overridden(request, PROTOCOL_VERSION) {
         routing.set("MCP-Protocol-Version", encode_header(&version).into_owned());
@@ -101,7 +108,13 @@ fn routing(request: &Request, outfit: &Outfit) -> Routing {
     if let Some(name) = value.and_then(|text| serde_json::from_str::<String>(&text).ok()) {
         routing.set("Mcp-Name", encode_header(&name).into_owned());
     }
-    routing
+    if let Some(plan) = request.param_headers.as_ref().filter(|plan| !plan.is_empty()) {
+        let arguments = request.params.member("arguments").unwrap_or_default();
+        for (name, value) in plan.headers(&arguments)? {
+            routing.set(name, value);
+        }
+    }
+    Ok(routing)
 }
 
 /// The type that a result says it is of; `None` where it says nothing.
