@@ -168,3 +168,27 @@ object! {
         other
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LogMessage, LoggingLevel};
+
+    // LOG-02
+    #[test]
+    fn a_message_may_say_anything_null_included() {
+        for text in [r#"{"level":"info","data":null}"#, r#"{"level":"odd","data":[{"a":1.50}]}"#] {
+            let message: LogMessage = serde_json::from_str(text).expect("a message");
+            assert_eq!(serde_json::to_string(&message).expect("text"), text);
+        }
+        let silent: LogMessage = serde_json::from_str(r#"{"level":"alert"}"#).expect("a message");
+        assert!(silent.data.is_none() && silent.data().is_null());
+    }
+
+    #[test]
+    fn the_levels_are_in_the_order_of_their_weight() {
+        let words =
+            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+        let weights = words.map(|word| LoggingLevel::from(word).severity());
+        assert_eq!(weights, [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+}

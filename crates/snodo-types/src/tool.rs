@@ -271,3 +271,17 @@ object! {
         Required: "required",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Tool;
+    use crate::{Content, Resource};
+
+    /// A list of a hundred thousand tools should cost about its text.
+    #[test]
+    fn the_nouns_that_come_in_numbers_are_small_beside_their_text() {
+        assert!(size_of::<Tool>() <= 192, "{}", size_of::<Tool>());
+        assert!(size_of::<Resource>() <= 208, "{}", size_of::<Resource>());
+        assert!(size_of::<Content>() <= 112, "{}", size_of::<Content>());
+    }
+}

@@ -111,7 +111,9 @@ fn read_page<'de, T: Item, L: Member + Into<Items<T>>, S: Source<'de>>(
         return Ok(rest.unread("page"));
     };
     rest.other.settle();
-    let Items { items, left_out } = list.into();
+    let Items { mut items, left_out } = list.into();
+    // A long list may be kept for long: what its growth took too much is given back.
+    items.shrink_to_fit();
     Ok(Read::Is(Page { items, left_out, other: rest.other, ..page }))
 }
 

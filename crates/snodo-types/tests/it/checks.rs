@@ -211,6 +211,12 @@ fn every_capability_that_is_declared_is_answered_for() {
                         let answer = client_answer(&client, path);
                         assert!(answer.is_some(), "{name}: nobody asks for {path:?} of a client");
                         assert_eq!(answer, Some(is_declared(&document, path)), "{name}: {path:?}");
+                        let without = ClientCapabilities::from(Raw::from(without(&document, path)));
+                        assert_eq!(
+                            client_answer(&without, path),
+                            Some(false),
+                            "{name}: no {path:?}"
+                        );
                     });
                 }
                 "ServerCapabilities" => {
@@ -221,6 +227,12 @@ fn every_capability_that_is_declared_is_answered_for() {
                         let answer = server_answer(&server, path);
                         assert!(answer.is_some(), "{name}: nobody asks for {path:?} of a server");
                         assert_eq!(answer, Some(is_declared(&document, path)), "{name}: {path:?}");
+                        let without = ServerCapabilities::from(Raw::from(without(&document, path)));
+                        assert_eq!(
+                            server_answer(&without, path),
+                            Some(false),
+                            "{name}: no {path:?}"
+                        );
                     });
                 }
                 _ => {}
@@ -240,6 +252,15 @@ fn each_path<'d>(value: &'d Value, path: &mut Vec<&'d str>, check: &mut impl FnM
         }
         path.pop();
     }
+}
+
+/// The document without what is at the end of a path.
+fn without(document: &Value, path: &[&str]) -> Value {
+    let mut document = document.clone();
+    let (last, way) = path.split_last().expect("a path");
+    let owner = way.iter().fold(&mut document, |value, name| &mut value[*name]);
+    owner.as_object_mut().expect("an object").remove(*last);
+    document
 }
 
 fn is_declared(document: &Value, path: &[&str]) -> bool {
