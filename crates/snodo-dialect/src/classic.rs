@@ -27,13 +27,15 @@ pub(crate) fn outfit(
 
 pub(crate) fn dress(request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
     let mut envelope = dress::envelope(request, id, outfit)?;
-    if request.method == INITIALIZE {
+    let own = if request.method == INITIALIZE {
         envelope.abandon = None;
         envelope.opens_session = true;
+        Routing::new()
     } else {
-        envelope.routing = outfit.routing().clone();
         envelope.resumable = true;
-    }
+        outfit.routing().clone()
+    };
+    envelope.routing = dress::beside(own, request, outfit);
     Ok(envelope)
 }
 

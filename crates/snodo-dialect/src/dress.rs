@@ -5,7 +5,7 @@ use std::sync::Arc;
 use snodo_types::{Abandon, Envelope, Error, Raw, Routing};
 
 use crate::params::push_string;
-use crate::{Request, meta};
+use crate::{Request, check_header, meta};
 
 /// Who is asking: told in every stateless request, and in `initialize`.
 ///
@@ -123,6 +123,18 @@ pub(crate) fn envelope(request: &Request, id: u64, outfit: &Outfit) -> Result<En
     envelope.listen = request.listen;
     envelope.inbox = request.inbox;
     Ok(envelope)
+}
+
+/// What travels beside a request: the version's own, then what the caller may add to it.
+pub(crate) fn beside(mut own: Routing, request: &Request, outfit: &Outfit) -> Routing {
+    if outfit.routes() {
+        for (name, value) in request.routing.iter() {
+            if check_header(name, value).is_ok() {
+                own.set(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+    own
 }
 
 /// The text of `notifications/cancelled` around an id.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use snodo_types::Error;
+
 const BEFORE: &str = "=?base64?";
 const AFTER: &str = "?=";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -32,6 +34,61 @@ pub fn encode_header(value: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Checks a header that a caller wants to send with one request: what
+/// [`Request::routing`](crate::Request::routing) may hold.
+///
+/// The name is a token (RFC 9110, section 5.6.2), the value visible ASCII with spaces and tabs.
+///
+/// ```
+/// use snodo_dialect::check_header;
+///
+/// assert!(check_header("x-request-id", "7").is_ok());
+/// assert!(check_header("Mcp-Session-Id", "stolen").is_err());
+/// ```
+///
+/// # Errors
+///
+/// The name is no token, or one that the protocol or the transport sets itself; the value has
+/// other characters (-32602). The value is not shown.
+pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
+    if !is_token(name) {
+        return Err(Error::usage(format!("{name:?} is not the name of a header")));
+    }
+    if is_own(name) {
+        return Err(Error::usage(format!("the header {name} is set by the client itself")));
+    }
+    if !value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
+        let text =
+            format!("the value of the header {name} has a character that is not visible ASCII");
+        return Err(Error::usage(text));
+    }
+    Ok(())
+}
+
+/// Whether a header frames the message or is the protocol's.
+fn is_own(name: &str) -> bool {
+    let protocol = name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("mcp-"));
+    protocol || OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+const OWN: [&str; 15] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// Whether a text is a token, of which header names are made (RFC 9110, section 5.6.2).
 pub(crate) fn is_token(text: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -54,7 +111,7 @@ fn push_base64(text: &mut String, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::encode_header;
+    use super::{check_header, encode_header};
 
     // HDR-07, HDR-08, HDR-09, HDR-20
     #[test]
@@ -75,6 +132,42 @@ mod tests {
         ];
         for (value, header) in table {
             assert_eq!(encode_header(value), header, "{value:?}");
+        }
+    }
+
+    // HDR-16
+    #[test]
+    fn a_caller_s_header_is_a_header_and_nobody_else_s() {
+        for (name, value) in
+            [("x-request-id", "7"), ("Authorization", "Bearer t"), ("x!", ""), ("mcp", "a\tb c")]
+        {
+            assert!(check_header(name, value).is_ok(), "{name}: {value}");
+        }
+        for name in [
+            "",
+            "a b",
+            "a:b",
+            "ä",
+            "a\r\nb",
+            "Host",
+            "content-type",
+            "Content-Length",
+            "TRANSFER-ENCODING",
+            "connection",
+            "Accept",
+            "Last-Event-ID",
+            "MCP-Session-Id",
+            "mcp-protocol-version",
+            "Mcp-Method",
+            "Mcp-Name",
+            "mcp-param-region",
+            "Mcp-Anything",
+        ] {
+            assert_eq!(check_header(name, "x").expect_err(name).code(), -32602);
+        }
+        for value in ["a\rb", "a\nb", "a\0b", "secret\u{7f}", "ü"] {
+            let error = check_header("x-a", value).expect_err("a value");
+            assert!(!error.message().contains("secret"), "{error}");
         }
     }
 }

@@ -33,7 +33,7 @@ use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, Sessi
 
 pub use catalog::{Catalog, Entry, Role};
 pub use dress::{Carrier, Identity, Outfit};
-pub use header::encode_header;
+pub use header::{check_header, encode_header};
 pub use params::Params;
 pub use request::Request;
 pub use v2026_07_28::ParamHeaders;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use snodo_types::{InboxLimits, InputResponses, Raw, RequestState};
+use snodo_types::{InboxLimits, InputResponses, Raw, RequestState, Routing};
 
 use crate::{ParamHeaders, Params};
 
@@ -33,6 +33,9 @@ pub struct Request {
     pub input_responses: Option<InputResponses>,
     /// The state of an earlier input-required result, returned unread.
     pub request_state: Option<RequestState>,
+    /// More to travel beside the message, for this request alone: over HTTP, headers. What
+    /// [`check_header`](crate::check_header) refuses is left out: ask it first.
+    pub routing: Routing,
     /// Which of the parameter `arguments` travel as headers too, where the version and the
     /// transport have headers for that.
     pub param_headers: Option<ParamHeaders>,
@@ -53,6 +56,7 @@ impl Request {
             progress: false,
             input_responses: None,
             request_state: None,
+            routing: Routing::new(),
             param_headers: None,
             listen: false,
             inbox: InboxLimits::default(),

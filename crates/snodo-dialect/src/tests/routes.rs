@@ -122,3 +122,31 @@ fn a_stateless_version_knows_no_session() {
     let dressed = dialect(V26).dress(&Request::new("tools/list", Params::new()), 5, &outfit);
     assert_eq!(dressed.expect("it can be written").routing.value("Mcp-Session-Id"), None);
 }
+
+// S-44, HDR-16
+#[test]
+fn a_header_of_one_request_goes_beside_that_request_and_wins_over_nothing() {
+    let mut call = request("tools/call", &json!({ "name": "echo" }));
+    call.routing.set("x-request-id", "7");
+    call.routing.set("mcp-protocol-version", "1999-01-01");
+    call.routing.set("mcp-session-id", "stolen");
+    call.routing.set("x-split", "a\r\nhost: elsewhere");
+    for version in [V26, V25B, V25A] {
+        let outfit = outfit(version, HTTP, Some("6f1c"));
+        let dressed = dialect(version).dress(&call, 5, &outfit).expect("it can be written");
+        let beside = &dressed.routing;
+        assert_eq!(beside.value("x-request-id"), Some("7"), "{version}");
+        assert_eq!(beside.value("MCP-Protocol-Version"), Some(version.as_str()));
+        assert_eq!(beside.value("x-split"), None);
+        assert_eq!(beside.value("Mcp-Session-Id"), (version != V26).then_some("6f1c"));
+        if version != V26 {
+            let abandon = dressed.abandon.expect("it can be cancelled");
+            assert_eq!(abandon.routing().value("x-request-id"), None, "the request's alone");
+        }
+        assert_eq!(outfit.wrap("{}".to_owned()).routing.value("x-request-id"), None);
+        assert!(dress(version, PIPE, &call).routing.is_empty(), "{version}");
+    }
+    let mut opening = request("initialize", &json!({}));
+    opening.routing.set("x-request-id", "7");
+    assert_eq!(routing(&dress(V25B, HTTP, &opening)), [("x-request-id", "7")]);
+}

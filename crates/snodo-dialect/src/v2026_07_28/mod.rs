@@ -62,7 +62,7 @@ impl crate::Dialect for Dialect {
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
         let mut envelope = dress::envelope(request, id, outfit)?;
         if outfit.routes() {
-            envelope.routing = routing(request, outfit)?;
+            envelope.routing = dress::beside(routing(request, outfit)?, request, outfit);
         }
         Ok(envelope)
     }
