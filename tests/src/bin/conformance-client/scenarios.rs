@@ -1,7 +1,7 @@
 //! The calls of each scenario.
 
 use serde_json::{Value, json};
-use snodo::Client;
+use snodo::{Builder, Client};
 use snodo::http::Http;
 use snodo::types::TransportError;
 
@@ -48,7 +48,9 @@ async fn tools_call(task: &Task) -> Done {
 }
 
 async fn elicitation_defaults(task: &Task) -> Done {
-    let client = connect(task, json!({ "elicitation": {} })).await?;
+    // The user changes nothing: the library fills in the defaults.
+    let client = builder(task, json!({})).on_form(|form| async move { form.accept(json!({})) });
+    let client = client.connect(target(task)?).await?;
     client.call_tool("test_client_elicitation_defaults", json!({})).await?;
     client.close().await;
     Ok(())
@@ -71,7 +73,12 @@ async fn request_metadata(task: &Task) -> Done {
 }
 
 async fn request_state(task: &Task) -> Done {
-    let client = connect(task, json!({ "elicitation": {} })).await?;
+    let confirm = json!({ "confirmed": true });
+    let client = builder(task, json!({})).on_form(move |form| {
+        let confirm = confirm.clone();
+        async move { form.accept(confirm) }
+    });
+    let client = client.connect(target(task)?).await?;
     for tool in [
         "test_mrtr_echo_state",
         "test_mrtr_no_state",
@@ -152,8 +159,14 @@ fn missing(what: &str) -> Failure {
 
 /// Connects in the one version that the fixture speaks.
 async fn connect(task: &Task, capabilities: Value) -> Result<Client, Failure> {
-    let target = Http::new(&task.url)
-        .map_err(|error: TransportError| Failure::Step(format!("{}: {error}", task.url)))?;
-    let builder = Client::builder().protocol([task.version]).capabilities(capabilities);
-    Ok(builder.connect(target).await?)
+    Ok(builder(task, capabilities).connect(target(task)?).await?)
+}
+
+fn builder(task: &Task, capabilities: Value) -> Builder {
+    Client::builder().protocol([task.version]).capabilities(capabilities)
+}
+
+fn target(task: &Task) -> Result<Http, Failure> {
+    Http::new(&task.url)
+        .map_err(|error: TransportError| Failure::Step(format!("{}: {error}", task.url)))
 }
