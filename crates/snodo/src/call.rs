@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use snodo_dialect::check_header;
 use snodo_engine::{Answering, Limits};
 use snodo_types::{Error, Raw};
 
@@ -94,6 +95,17 @@ impl Call {
     ) -> Result<(), Error> {
         let value = Raw::of(&value).map_err(|error| Error::usage(format!("`_meta`: {error}")))?;
         self.request.meta.push((name.into().into_owned(), value));
+        Ok(())
+    }
+
+    /// Adds a header; see [`Request::header`](crate::Request::header).
+    ///
+    /// # Errors
+    ///
+    /// The header may not be set, or cannot be written (-32602).
+    pub fn add_header(&mut self, name: String, value: String) -> Result<(), Error> {
+        check_header(&name, &value)?;
+        self.request.routing.set(name, value);
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
 use crate::connect::Connector;
 use crate::connection::Connection;
-use crate::list::{self, List, ListKind};
+use crate::list::{List, ListKind};
 use crate::options::Options;
 use crate::running::Stack;
 use crate::server::{Server, Session};
@@ -227,7 +227,7 @@ impl Client {
 
     /// One page of a list: the first one, or the one behind a cursor.
     pub fn list_page<T: Item>(&self, kind: ListKind<T>, cursor: Option<&str>) -> Request<Page<T>> {
-        list::page(self, kind, cursor)
+        List::new(self, kind).page(cursor)
     }
 
     /// Sends any request. Parameters are anything written as a JSON object; `()` stands for none.

@@ -1,5 +1,6 @@
 //! Lists, page by page or whole.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
@@ -7,10 +8,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use serde::Serialize;
 use snodo_dialect::Params;
 use snodo_transport::BoxFuture;
 use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::call::Call;
 use crate::request::Finish;
 use crate::tools;
 use crate::{Client, Reply, Request, Response};
@@ -92,18 +95,52 @@ impl<T> fmt::Debug for ListKind<T> {
 pub struct List<T> {
     client: Client,
     kind: ListKind<T>,
-    timeout: Option<Duration>,
+    /// What each page is asked with, but for its cursor.
+    call: Result<Call, Error>,
 }
 
 impl<T: Item> List<T> {
     pub(crate) fn new(client: &Client, kind: ListKind<T>) -> Self {
-        Self { client: client.clone(), kind, timeout: client.core().options.timeout }
+        let request = snodo_dialect::Request::new(kind.method, Params::new());
+        Self { client: client.clone(), kind, call: Ok(Call::new(client.core(), request)) }
     }
 
     /// How long to wait for each page; `None` waits for ever.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.timeout = timeout.into();
+        if let Ok(call) = &mut self.call {
+            call.limits.timeout = timeout.into();
+        }
         self
+    }
+
+    /// Adds a member to the `_meta` of each page's request; see [`Request::meta`].
+    pub fn meta(self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
+        self.edit(|call| call.add_meta(name, value))
+    }
+
+    /// Sends a header with each page's request; see [`Request::header`].
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.edit(|call| call.add_header(name.into(), value.into()))
+    }
+
+    fn edit(mut self, change: impl FnOnce(&mut Call) -> Result<(), Error>) -> Self {
+        if let Ok(call) = &mut self.call
+            && let Err(error) = change(call)
+        {
+            self.call = Err(error);
+        }
+        self
+    }
+
+    /// The request for one page.
+    pub(crate) fn page(&self, cursor: Option<&str>) -> Request<Page<T>> {
+        let call = self.call.clone().and_then(|mut call| {
+            if let Some(cursor) = cursor {
+                call.request.params = Params::new().with("cursor", cursor)?;
+            }
+            Ok(call)
+        });
+        Request::of_call(&self.client, call).finish(self.kind.finish)
     }
 
     /// The pages one at a time, each fetched when it is asked for.
@@ -133,7 +170,7 @@ impl<T> fmt::Debug for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("List")
             .field("kind", &self.kind)
-            .field("timeout", &self.timeout)
+            .field("call", &self.call)
             .finish_non_exhaustive()
     }
 }
@@ -176,8 +213,7 @@ impl<T: Item> Pages<T> {
         let fetching = match (&mut self.fetching, &mut self.next) {
             (Some(fetching), _) => fetching,
             (None, Some(cursor)) => {
-                let request = page(&self.list.client, self.list.kind, cursor.as_deref());
-                self.fetching.insert(request.timeout(self.list.timeout).into_future())
+                self.fetching.insert(self.list.page(cursor.as_deref()).into_future())
             }
             (None, None) => return Poll::Ready(None),
         };
@@ -209,18 +245,4 @@ impl<T> fmt::Debug for Pages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pages").field("list", &self.list).finish_non_exhaustive()
     }
-}
-
-/// The request for one page.
-pub(crate) fn page<T: Item>(
-    client: &Client,
-    kind: ListKind<T>,
-    cursor: Option<&str>,
-) -> Request<Page<T>> {
-    let params = match cursor {
-        Some(cursor) => Params::new().with("cursor", cursor),
-        None => Ok(Params::new()),
-    };
-    let request = params.map(|params| snodo_dialect::Request::new(kind.method, params));
-    Request::new(client, request).finish(kind.finish)
 }

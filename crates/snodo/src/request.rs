@@ -92,6 +92,10 @@ impl<T> Request<T> {
         self
     }
 
+    pub(crate) fn of_call(client: &Client, call: Result<Call, Error>) -> Self {
+        Self { call, stack: client.stack().cloned(), finish: |_, _| {} }
+    }
+
     /// Does something to the answer before the caller gets it.
     pub(crate) fn finish(mut self, finish: Finish<T>) -> Self {
         self.finish = finish;
@@ -160,6 +164,20 @@ impl<T> Request<T> {
     pub fn meta(mut self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
         if let Ok(call) = &mut self.call
             && let Err(error) = call.add_meta(name, value)
+        {
+            self.call = Err(error);
+        }
+        self
+    }
+
+    /// Sends a header with this request, where the transport has headers; elsewhere it is checked
+    /// and left out. One of the same name that the transport sends always gives way.
+    ///
+    /// A name that the protocol or the transport sets itself is refused when the request is awaited,
+    /// and so is a value with anything but visible ASCII, spaces and tabs.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        if let Ok(call) = &mut self.call
+            && let Err(error) = call.add_header(name.into(), value.into())
         {
             self.call = Err(error);
         }
