@@ -36,7 +36,7 @@ impl Events {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Found, TransportError>>> {
         loop {
-            while let Some(event) = self.reader.next() {
+            while let Some(event) = self.reader.next_event() {
                 match event.map(found) {
                     Ok(Some(found)) => return Poll::Ready(Some(Ok(found))),
                     Ok(None) => {}

@@ -51,5 +51,11 @@ pub use credentials::{Asked, Credentials, Refusal, Verdict};
 pub use tokens::{RefusedToken, TokenProvider, Tokens};
 pub use transport::HttpTransport;
 
+/// Entry points for tests and fuzzing, not for use.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::sse::{Event, Reader, TooLong};
+}
+
 #[cfg(test)]
 mod tests;

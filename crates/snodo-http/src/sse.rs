@@ -8,26 +8,30 @@ use bytes::{Buf as _, Bytes};
 
 /// One event that was dispatched.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Event {
+#[non_exhaustive]
+pub struct Event {
     /// The type; empty stands for `message`.
-    pub(crate) name: String,
-    pub(crate) data: String,
+    pub name: String,
+    /// The lines of data, joined by newlines.
+    pub data: String,
 }
 
 impl Event {
     /// Only events of the default type carry messages.
-    pub(crate) fn is_message(&self) -> bool {
+    #[must_use]
+    pub fn is_message(&self) -> bool {
         self.name.is_empty() || self.name == "message"
     }
 }
 
 /// An event, or a line, is longer than the limit.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLong;
+#[non_exhaustive]
+pub struct TooLong;
 
 /// Turns chunks into events.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     limit: usize,
     input: Bytes,
     /// The start of a line whose end has not come.
@@ -50,7 +54,8 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// A reader that refuses events longer than `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
         Self {
             limit,
             input: Bytes::new(),
@@ -68,13 +73,13 @@ impl Reader {
     }
 
     /// Takes the next chunk. All events of the one before must have been read.
-    pub(crate) fn feed(&mut self, chunk: Bytes) {
+    pub fn feed(&mut self, chunk: Bytes) {
         debug_assert!(self.input.is_empty(), "events are left in the last chunk");
         self.input = chunk;
     }
 
     /// The next event of the chunk; `None` when it is used up.
-    pub(crate) fn next(&mut self) -> Option<Result<Event, TooLong>> {
+    pub fn next_event(&mut self) -> Option<Result<Event, TooLong>> {
         loop {
             if self.after_return && !self.input.is_empty() {
                 self.after_return = false;
@@ -110,14 +115,14 @@ impl Reader {
     }
 
     /// The id to resume after: that of the last event which was complete.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read when streams are resumed"))]
-    pub(crate) fn last_id(&self) -> &str {
+    #[must_use]
+    pub fn last_id(&self) -> &str {
         &self.last_id
     }
 
     /// The milliseconds to wait before resuming, where the server said so.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read when streams are resumed"))]
-    pub(crate) fn retry(&self) -> Option<u64> {
+    #[must_use]
+    pub fn retry(&self) -> Option<u64> {
         self.retry
     }
 

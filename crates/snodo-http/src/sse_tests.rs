@@ -14,7 +14,7 @@ fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, String,
     let mut events = Vec::new();
     for chunk in chunks {
         reader.feed(Bytes::copy_from_slice(chunk));
-        while let Some(event) = reader.next() {
+        while let Some(event) = reader.next_event() {
             let Event { name, data } = event.expect("within the limit");
             events.push(format!("{name}|{data}"));
         }
@@ -115,7 +115,7 @@ fn an_event_without_its_blank_line_is_a_remainder_and_no_event() {
         let mut reader = Reader::new(PLENTY);
         for byte in text.as_bytes().chunks(1) {
             reader.feed(Bytes::copy_from_slice(byte));
-            assert_eq!(reader.next(), None);
+            assert_eq!(reader.next_event(), None);
         }
         assert_eq!(reader.remainder().expect("a remainder").data, "{}", "{text:?}");
         assert_eq!(reader.remainder(), None);
@@ -129,7 +129,7 @@ fn an_event_over_the_limit_is_refused_and_a_long_keep_alive_is_not() {
         let mut reader = Reader::new(16);
         for chunk in chunks {
             reader.feed(Bytes::copy_from_slice(chunk.as_bytes()));
-            if let Some(event) = reader.next() {
+            if let Some(event) = reader.next_event() {
                 return Some(event.map(|event| event.data));
             }
         }
