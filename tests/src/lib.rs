@@ -1,10 +1,11 @@
 //! Helpers shared by the integration tests.
 //!
 //! [`Actor`] is the client's side of a transcript; [`Pipes`], [`Scripted`] and [`PeerRuntime`] put
-//! what the testkit plays behind the transports of the library.
+//! what the testkit plays behind the transports of the library. [`cases`] runs the given cases.
 
 mod act;
 mod actor;
+pub mod cases;
 mod targets;
 
 pub use actor::Actor;

@@ -6,6 +6,8 @@ use crate::harness;
 /// `cargo xtask cases [ARGUMENTS…]`: what follows is handed on.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     harness::build("cases")?;
+    // The server process of those cases that need one.
+    harness::build("case-child")?;
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     harness::run("cases", &arguments)
 }

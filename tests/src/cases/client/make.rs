@@ -1,0 +1,125 @@
+//! What a scripted client connects to.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use snodo::http::Http;
+use snodo::stdio::{Pipe, Stdio};
+use snodo::transport::Connect;
+use snodo::types::TransportError;
+use snodo::{Builder, Client, Error, ProtocolVersion};
+
+use super::{Baseline, ClientScript};
+use crate::cases::later::Need;
+
+/// The server of a case, and the options of its clients.
+#[derive(Clone)]
+pub(crate) struct Target {
+    builder: Builder,
+    place: Place,
+}
+
+#[derive(Clone)]
+enum Place {
+    Http(Http),
+    Process(Watched),
+}
+
+impl Target {
+    /// A server over HTTP.
+    pub(crate) fn http(
+        script: &ClientScript,
+        baseline: Baseline,
+        url: &str,
+        listens: bool,
+    ) -> Result<Self, Need> {
+        let unusable = |error: TransportError| Need::unknown(error.to_string());
+        let mut http = Http::new(url).map_err(unusable)?;
+        for (name, value) in &script.headers {
+            http = http.header(name, value).map_err(unusable)?;
+        }
+        if let Some(bytes) = script.max_message_bytes {
+            http = http.max_body_bytes(bytes);
+        }
+        if let Some(limit) = script.http_timeout() {
+            http = http.connect_timeout(limit);
+        }
+        let mut builder = builder(script, script.versions(baseline)?);
+        if listens && script.capabilities.is_none() {
+            // The library opens the server's own stream where a server may ask something on it.
+            builder = builder.capabilities(serde_json::json!({ "roots": {} }));
+        }
+        Ok(Self { builder, place: Place::Http(http) })
+    }
+
+    /// A server process.
+    pub(crate) fn process(
+        script: &ClientScript,
+        baseline: Baseline,
+        mut stdio: Stdio,
+    ) -> Result<Self, Need> {
+        if let Some(bytes) = script.max_message_bytes {
+            stdio = stdio.max_line_bytes(bytes);
+        }
+        let builder = builder(script, script.versions(baseline)?);
+        Ok(Self { builder, place: Place::Process(Watched { stdio, pipes: Arc::default() }) })
+    }
+
+    pub(crate) async fn connect(&self) -> Result<Client, Error> {
+        let builder = self.builder.clone();
+        match &self.place {
+            Place::Http(http) => builder.connect(http.clone()).await,
+            Place::Process(watched) => builder.connect(watched.clone()).await,
+        }
+    }
+
+    /// How many exchanges wait on all pipes that are left.
+    pub(crate) fn pending(&self) -> usize {
+        match &self.place {
+            Place::Http(_) => 0,
+            Place::Process(watched) => watched.pending(),
+        }
+    }
+}
+
+fn builder(script: &ClientScript, versions: Vec<ProtocolVersion>) -> Builder {
+    let mut builder = Client::builder().protocol(versions);
+    if let Some(timeout) = script.timeout() {
+        builder = builder.timeout(timeout);
+    }
+    if let Some(timeout) = script.probe_timeout() {
+        builder = builder.probe_timeout(timeout);
+    }
+    if let Some(capabilities) = &script.capabilities {
+        builder = builder.capabilities(capabilities);
+    }
+    builder
+}
+
+/// Starts processes and remembers their pipes, for as long as those live.
+#[derive(Clone)]
+struct Watched {
+    stdio: Stdio,
+    pipes: Arc<Mutex<Vec<Weak<Pipe>>>>,
+}
+
+impl Watched {
+    fn pending(&self) -> usize {
+        let pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        pipes.iter().filter_map(Weak::upgrade).map(|pipe| pipe.counts().live_exchanges).sum()
+    }
+}
+
+impl Connect for Watched {
+    type Transport = Arc<Pipe>;
+
+    async fn connect(&self) -> Result<Arc<Pipe>, TransportError> {
+        let pipe = Arc::new(self.stdio.connect().await?);
+        self.pipes.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&pipe));
+        Ok(pipe)
+    }
+
+    fn target(&self) -> Cow<'_, str> {
+        self.stdio.target()
+    }
+}

@@ -1,0 +1,49 @@
+//! What cases need that the library or this runner does not have yet, and the issue that brings it.
+
+use super::store::CaseFile;
+
+/// Something that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) issue: u8,
+    pub(crate) what: String,
+}
+
+impl Need {
+    pub(crate) fn new(issue: u8, what: impl Into<String>) -> Self {
+        Self { issue, what: what.into() }
+    }
+
+    /// A member that the runner does not know by name: no issue brings it by itself.
+    pub(crate) fn unknown(what: impl Into<String>) -> Self {
+        Self::new(0, what)
+    }
+}
+
+/// What a case waits for as a whole, though all its members are known.
+pub(crate) fn of_case(case: &CaseFile) -> Option<Need> {
+    let by_id = CASES.iter().find(|(id, ..)| *id == case.id);
+    let by_group = GROUPS.iter().find(|(group, ..)| *group == case.group);
+    let (_, issue, what) = by_id.or(by_group)?;
+    Some(Need::new(*issue, *what))
+}
+
+const GROUPS: &[(&str, u8, &str)] = &[
+    ("cli", 10, "the command line"),
+    ("config", 10, "configuration files"),
+    ("headers", 4, "x-mcp-header"),
+    ("oauth", 9, "authorization servers"),
+    ("structured", 6, "validation of structured content"),
+    ("uritemplate", 6, "matching of URI templates"),
+    ("wire", 4, "no such file is given yet"),
+];
+
+const CASES: &[(&str, u8, &str)] = &[
+    ("HT-31", 8, "proxies"),
+    ("JR-05", 5, "events of the connection"),
+    ("RC-01", 5, "resuming of streams"),
+    ("RC-05", 5, "resuming of streams"),
+    ("SH-01", 4, "x-mcp-header"),
+    ("SS-01", 5, "renewal of sessions"),
+    ("SS-03", 5, "renewal of sessions"),
+];
