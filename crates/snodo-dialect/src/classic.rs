@@ -26,7 +26,7 @@ pub(crate) fn outfit(
 }
 
 pub(crate) fn dress(request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
-    let mut envelope = dress::envelope(request, id, outfit)?;
+    let mut envelope = dress::envelope(request, id, outfit, None)?;
     let own = if request.method == INITIALIZE {
         envelope.abandon = None;
         envelope.opens_session = true;
@@ -45,6 +45,8 @@ pub(crate) fn read(answer: Message) -> Result<Outcome<Message>, Error> {
     Ok(Outcome::Complete(answer))
 }
 
+/// The catalog alone decides: these versions have no extensions, and a client does not ask for what
+/// it cannot have declared.
 pub(crate) fn admit(
     version: ProtocolVersion,
     catalog: &Catalog,

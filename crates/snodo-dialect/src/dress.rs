@@ -5,26 +5,31 @@ use std::sync::Arc;
 use snodo_types::{Abandon, Envelope, Error, Raw, Routing};
 
 use crate::params::push_string;
-use crate::{Request, check_header, meta};
+use crate::{Extensions, Request, check_header, meta};
 
 /// Who is asking: told in every stateless request, and in `initialize`.
 ///
 /// ```
-/// use snodo_dialect::Identity;
+/// use snodo_dialect::{Extensions, Identity};
 /// use snodo_types::Raw;
 ///
-/// let info = Raw::parse(r#"{"name":"agent","version":"1.0"}"#)?;
-/// let identity = Identity { client_info: info, capabilities: Raw::empty_object() };
+/// let identity = Identity {
+///     client_info: Raw::parse(r#"{"name":"agent","version":"1.0"}"#)?,
+///     capabilities: Raw::empty_object(),
+///     extensions: Extensions::new(),
+/// };
 /// assert_eq!(identity.capabilities.text(), "{}");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "these two are all that a client tells of itself")]
+#[expect(clippy::exhaustive_structs, reason = "these are all that a client tells of itself")]
 pub struct Identity {
     /// The `Implementation` of the client.
     pub client_info: Raw,
-    /// Its capabilities.
+    /// Its capabilities, with those of its extensions ([`declare`](crate::declare)).
     pub capabilities: Raw,
+    /// The extensions it speaks. One that the capabilities do not declare is not listened to.
+    pub extensions: Extensions,
 }
 
 /// What a dialect has to know about the transport.
@@ -47,10 +52,14 @@ pub struct Carrier {
 /// what a pipe wears before a version is settled.
 ///
 /// ```
-/// use snodo_dialect::{Carrier, Identity, dialect};
+/// use snodo_dialect::{Carrier, Extensions, Identity, dialect};
 /// use snodo_types::{ProtocolVersion, Raw};
 ///
-/// let identity = Identity { client_info: Raw::empty_object(), capabilities: Raw::empty_object() };
+/// let identity = Identity {
+///     client_info: Raw::empty_object(),
+///     capabilities: Raw::empty_object(),
+///     extensions: Extensions::new(),
+/// };
 /// let http = Carrier { routes: true, own_stream: true };
 /// let outfit = dialect(ProtocolVersion::V2026_07_28).outfit(&identity, http, None);
 /// assert_eq!(outfit.routing().value("MCP-Protocol-Version"), Some("2026-07-28"));
@@ -63,6 +72,7 @@ pub struct Outfit {
     routing: Routing,
     abandon: Option<Arc<Abandon>>,
     routes: bool,
+    extensions: Extensions,
 }
 
 impl Outfit {
@@ -81,7 +91,20 @@ impl Outfit {
             meta.push(':');
             meta.push_str(value.text());
         }
-        Self { meta, meta_pairs, routing, abandon: abandon.map(Arc::new), routes: carrier.routes }
+        Self {
+            meta,
+            meta_pairs,
+            routing,
+            abandon: abandon.map(Arc::new),
+            routes: carrier.routes,
+            extensions: Extensions::new(),
+        }
+    }
+
+    /// Lets these extensions take part.
+    pub(crate) fn extended(mut self, extensions: &Extensions) -> Self {
+        self.extensions = extensions.clone();
+        self
     }
 
     /// What travels beside every message: version and session.
@@ -110,14 +133,24 @@ impl Outfit {
         self.abandon.clone()
     }
 
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
     pub(crate) fn routes(&self) -> bool {
         self.routes
     }
 }
 
-/// Writes a request, with its metadata and without routing.
-pub(crate) fn envelope(request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
-    let meta = meta::members(request, id, outfit)?;
+/// Writes a request, with its metadata and without routing. `declared` is metadata of the version
+/// itself that already holds what the caller gave under its name.
+pub(crate) fn envelope(
+    request: &Request,
+    id: u64,
+    outfit: &Outfit,
+    declared: Option<(&str, Raw)>,
+) -> Result<Envelope, Error> {
+    let meta = meta::members(request, id, outfit, declared)?;
     let mut envelope = Envelope::request(id, message(request, id, &meta));
     envelope.abandon = outfit.abandon();
     envelope.listen = request.listen;

@@ -68,10 +68,15 @@ pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
 /// Whether a header frames the message or is the protocol's.
 fn is_own(name: &str) -> bool {
     let protocol = name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("mcp-"));
-    protocol || OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
+    protocol || is_framing(name)
 }
 
-const OWN: [&str; 15] = [
+/// Whether a header is the transport's own.
+pub(crate) fn is_framing(name: &str) -> bool {
+    FRAMING.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+const FRAMING: [&str; 15] = [
     "accept",
     "accept-encoding",
     "connection",

@@ -18,6 +18,7 @@
 mod catalog;
 mod classic;
 mod dress;
+mod extension;
 mod header;
 mod meta;
 mod outcome;
@@ -33,6 +34,7 @@ use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, Sessi
 
 pub use catalog::{Catalog, Entry, Role};
 pub use dress::{Carrier, Identity, Outfit};
+pub use extension::{Extension, Extensions, declare};
 pub use header::{check_header, encode_header};
 pub use params::Params;
 pub use request::Request;
@@ -88,15 +90,20 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     /// header it has to be.
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error>;
 
-    /// Reads the answer to a request.
+    /// Reads the answer to a request that wore this outfit.
     ///
     /// # Errors
     ///
     /// The server's own error, or an answer that this version does not allow (-32000, transport).
-    fn read(&self, request: &Request, answer: Message) -> Result<Outcome<Message>, Error>;
+    fn read(
+        &self,
+        request: &Request,
+        answer: Message,
+        outfit: &Outfit,
+    ) -> Result<Outcome<Message>, Error>;
 
     /// Refuses what this version does not let a client ask: -32601, protocol, before anything is
-    /// sent.
+    /// sent. A version that knows extensions lets methods pass that it does not list.
     ///
     /// # Errors
     ///

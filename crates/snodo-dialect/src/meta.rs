@@ -1,7 +1,5 @@
 //! The metadata of a request, merged.
 
-use std::borrow::Cow;
-
 use snodo_types::{Error, Raw};
 
 use crate::params::push_string;
@@ -11,12 +9,17 @@ const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Writes the members of `_meta`, lowest first: the version's own, the parameters', the option's;
 /// then the progress token. Gives back the merged pairs where a caller's won over the version's.
-pub(crate) fn members(request: &Request, id: u64, outfit: &Outfit) -> Result<String, Error> {
+pub(crate) fn members(
+    request: &Request,
+    id: u64,
+    outfit: &Outfit,
+    declared: Option<(&str, Raw)>,
+) -> Result<String, Error> {
     let mut text = String::new();
-    if request.params.meta().is_empty() && request.meta.is_empty() {
+    if request.params.meta().is_empty() && request.meta.is_empty() && declared.is_none() {
         text.push_str(outfit.meta());
     } else {
-        for (name, value) in merged(request, outfit) {
+        for (name, value) in merged(request, outfit, declared.as_ref()) {
             push_member(&mut text, name, value);
         }
     }
@@ -33,17 +36,22 @@ pub(crate) fn members(request: &Request, id: u64, outfit: &Outfit) -> Result<Str
 }
 
 /// The value that goes out under a name, where a caller overrides it.
-pub(crate) fn overridden<'a>(request: &'a Request, name: &str) -> Option<Cow<'a, str>> {
-    let given = request.meta.iter().rev().chain(request.params.meta().iter().rev());
-    let value: &Raw = given.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)?;
-    value.decode::<String>().ok().map(Cow::Owned)
+pub(crate) fn given<'a>(request: &'a Request, name: &str) -> Option<&'a Raw> {
+    let mut given = request.meta.iter().rev().chain(request.params.meta().iter().rev());
+    given.find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
-fn merged<'a>(request: &'a Request, outfit: &'a Outfit) -> Vec<(&'a str, &'a str)> {
+fn merged<'a>(
+    request: &'a Request,
+    outfit: &'a Outfit,
+    declared: Option<&'a (&str, Raw)>,
+) -> Vec<(&'a str, &'a str)> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     let given = request.params.meta().iter().chain(&request.meta);
     let own = outfit.meta_pairs().iter().map(|(name, value)| (*name, value.text()));
-    for (name, value) in own.chain(given.map(|(name, value)| (name.as_str(), value.text()))) {
+    let given = given.map(|(name, value)| (name.as_str(), value.text()));
+    let declared = declared.map(|(name, value)| (*name, value.text()));
+    for (name, value) in own.chain(given).chain(declared) {
         match pairs.iter_mut().find(|(known, _)| *known == name) {
             Some(pair) => pair.1 = value,
             None => pairs.push((name, value)),

@@ -1,10 +1,11 @@
 //! A request before it is dressed for a version.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use snodo_types::{InboxLimits, InputResponses, Raw, RequestState, Routing};
 
-use crate::{ParamHeaders, Params};
+use crate::{Extension, ParamHeaders, Params};
 
 /// What a client wants to ask, in no version's words yet.
 ///
@@ -33,6 +34,10 @@ pub struct Request {
     pub input_responses: Option<InputResponses>,
     /// The state of an earlier input-required result, returned unread.
     pub request_state: Option<RequestState>,
+    /// An extension that this request is of, or may be answered by. One that is not registered on
+    /// the client is declared with this request alone. Versions before 2026-07-28 know no
+    /// extensions and pay no heed to it.
+    pub extension: Option<Arc<dyn Extension>>,
     /// More to travel beside the message, for this request alone: over HTTP, headers. What
     /// [`check_header`](crate::check_header) refuses is left out: ask it first.
     pub routing: Routing,
@@ -56,6 +61,7 @@ impl Request {
             progress: false,
             input_responses: None,
             request_state: None,
+            extension: None,
             routing: Routing::new(),
             param_headers: None,
             listen: false,

@@ -1,6 +1,6 @@
 //! What becomes of what a server asks and tells of its own accord.
 
-use snodo_dialect::{Carrier, Identity, Outfit, dialect};
+use snodo_dialect::{Carrier, Extensions, Identity, Outfit, dialect};
 use snodo_types::{Message, ProtocolVersion, Raw};
 
 use super::{Answering, Attendant, Duty, Refusal};
@@ -11,7 +11,11 @@ const FORM: Answering =
 const ROOTS: Answering = Answering { roots: true, ..FORM };
 
 fn outfit() -> Outfit {
-    let identity = Identity { client_info: Raw::empty_object(), capabilities: Raw::empty_object() };
+    let identity = Identity {
+        client_info: Raw::empty_object(),
+        capabilities: Raw::empty_object(),
+        extensions: Extensions::new(),
+    };
     let http = Carrier { routes: true, own_stream: true };
     dialect(ProtocolVersion::V2025_11_25).outfit(&identity, http, None)
 }

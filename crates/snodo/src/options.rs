@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use snodo_dialect::Identity;
+use snodo_dialect::{Extensions, Identity};
 use snodo_engine::Limits;
 use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
 
@@ -58,7 +58,8 @@ impl Options {
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
         let client_info =
             Raw::of(&self.client_info).map_err(|error| Error::usage(error.to_string()))?;
-        Ok(Identity { client_info, capabilities: self.handlers.capabilities(&self.capabilities)? })
+        let capabilities = self.handlers.capabilities(&self.capabilities)?;
+        Ok(Identity { client_info, capabilities, extensions: Extensions::new() })
     }
 
     /// The clocks of a request that sets none.

@@ -3,13 +3,14 @@
 mod cancelling;
 mod catalogs;
 mod dressing;
+mod extensions;
 mod reading;
 mod routes;
 
 use serde::Serialize;
 use snodo_types::{Envelope, Error, ProtocolVersion, Raw, SessionId};
 
-use crate::{Carrier, Identity, Outfit, Params, Request, dialect};
+use crate::{Carrier, Extensions, Identity, Outfit, Params, Request, dialect};
 
 const V26: ProtocolVersion = ProtocolVersion::V2026_07_28;
 const V25B: ProtocolVersion = ProtocolVersion::V2025_11_25;
@@ -22,6 +23,7 @@ fn identity() -> Identity {
     Identity {
         client_info: raw(r#"{"name":"agent","version":"1"}"#),
         capabilities: raw(r#"{"roots":{}}"#),
+        extensions: Extensions::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use snodo_types::{Cause, Error, Message, Outcome, ProtocolVersion};
 
 use super::{V25A, V25B, V26};
-use crate::{Params, Request, dialect};
+use crate::{Outfit, Params, Request, dialect};
 
 fn read(
     version: ProtocolVersion,
@@ -12,7 +12,7 @@ fn read(
     text: &str,
 ) -> Result<Outcome<Message>, Error> {
     let answer = Message::parse(text).expect("a message");
-    dialect(version).read(&Request::new(method, Params::new()), answer)
+    dialect(version).read(&Request::new(method, Params::new()), answer, &Outfit::default())
 }
 
 fn result(version: ProtocolVersion, result: &str) -> Result<Outcome<Message>, Error> {

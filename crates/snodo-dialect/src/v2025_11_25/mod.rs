@@ -33,7 +33,7 @@ impl crate::Dialect for Dialect {
         classic::dress(request, id, outfit)
     }
 
-    fn read(&self, _: &Request, answer: Message) -> Result<Outcome<Message>, Error> {
+    fn read(&self, _: &Request, answer: Message, _: &Outfit) -> Result<Outcome<Message>, Error> {
         classic::read(answer)
     }
 

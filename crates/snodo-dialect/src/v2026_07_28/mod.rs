@@ -1,6 +1,7 @@
 //! Protocol version 2026-07-28.
 
 mod catalog;
+mod extensions;
 mod param_headers;
 
 use std::collections::HashMap;
@@ -8,8 +9,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use snodo_types::{
-    Cause, Envelope, Error, InputRequired, Kind, Message, Outcome, ProtocolVersion, Raw, Routing,
-    SessionId,
+    Cause, Envelope, Error, InputRequired, Kind, Message, Meta, Outcome, ProtocolVersion, Raw,
+    Routing, SessionId,
 };
 
 use crate::{
@@ -18,10 +19,6 @@ use crate::{
 };
 
 pub use param_headers::ParamHeaders;
-
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
 /// Its dialect.
 #[derive(Debug)]
@@ -45,9 +42,9 @@ impl crate::Dialect for Dialect {
     fn outfit(&self, identity: &Identity, carrier: Carrier, _: Option<&SessionId>) -> Outfit {
         let version = self.version().as_str();
         let meta = vec![
-            (PROTOCOL_VERSION, serde_json::Value::from(version).into()),
-            (CLIENT_CAPABILITIES, identity.capabilities.clone()),
-            (CLIENT_INFO, identity.client_info.clone()),
+            (Meta::PROTOCOL_VERSION, serde_json::Value::from(version).into()),
+            (Meta::CLIENT_CAPABILITIES, identity.capabilities.clone()),
+            (Meta::CLIENT_INFO, identity.client_info.clone()),
         ];
         let mut routing = Routing::new();
         if carrier.routes {
@@ -56,22 +53,32 @@ impl crate::Dialect for Dialect {
         // Basic patterns, "Cancellation": where a request has a stream of its own, closing that is
         // the cancellation and no message is sent.
         let abandon = (!carrier.own_stream).then(|| dress::abandon(&routing));
-        Outfit::new(meta, routing, abandon, carrier)
+        Outfit::new(meta, routing, abandon, carrier).extended(&identity.extensions)
     }
 
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
-        let mut envelope = dress::envelope(request, id, outfit)?;
+        let declared = extensions::declared(request, outfit)?;
+        let declared = declared.map(|capabilities| (Meta::CLIENT_CAPABILITIES, capabilities));
+        let mut envelope = dress::envelope(request, id, outfit, declared)?;
         if outfit.routes() {
             envelope.routing = dress::beside(routing(request, outfit)?, request, outfit);
         }
         Ok(envelope)
     }
 
-    fn read(&self, request: &Request, answer: Message) -> Result<Outcome<Message>, Error> {
+    fn read(
+        &self,
+        request: &Request,
+        answer: Message,
+        outfit: &Outfit,
+    ) -> Result<Outcome<Message>, Error> {
         let result = outcome::result_of(&answer)?;
         match result_type(result)?.as_deref() {
             None | Some("complete") => Ok(Outcome::Complete(answer)),
             Some("input_required") => input_required(request, result).map(Outcome::InputRequired),
+            Some(other) if extensions::accepts(request, outfit, other) => {
+                Ok(Outcome::Complete(answer))
+            }
             Some(other) => {
                 let text = format!("the result is of type {other:?}, which nobody announced");
                 let cause = Cause::UnknownResultType(other.to_owned());
@@ -98,7 +105,8 @@ impl crate::Dialect for Dialect {
 /// Streamable HTTP, "Standard Request Headers" and "Custom Headers from Tool Parameters".
 fn routing(request: &Request, outfit: &Outfit) -> Result<Routing, Error> {
     let mut routing = outfit.routing().clone();
-    if let Some(version) = meta::overridden(request, PROTOCOL_VERSION) {
+    let version = meta::given(request, Meta::PROTOCOL_VERSION);
+    if let Some(version) = version.and_then(|value| value.decode::<String>().ok()) {
         routing.set("MCP-Protocol-Version", encode_header(&version).into_owned());
     }
     routing.set("Mcp-Method", encode_header(&request.method).into_owned());
@@ -107,6 +115,9 @@ fn routing(request: &Request, outfit: &Outfit) -> Result<Routing, Error> {
         entry.and_then(|entry| entry.mirrored()).and_then(|name| request.params.member(name));
     if let Some(name) = value.and_then(|text| serde_json::from_str::<String>(&text).ok()) {
         routing.set("Mcp-Name", encode_header(&name).into_owned());
+    }
+    if entry.is_none() {
+        extensions::route(ProtocolVersion::V2026_07_28, request, outfit, &mut routing)?;
     }
     if let Some(plan) = request.param_headers.as_ref().filter(|plan| !plan.is_empty()) {
         let arguments = request.params.member("arguments").unwrap_or_default();

@@ -141,7 +141,7 @@ impl Call {
                 self.state = State::Fresh;
             }
             Body::Error { .. } | Body::Result { .. } => {
-                let result = terms.dialect.read(&self.request, message);
+                let result = terms.dialect.read(&self.request, message, terms.outfit);
                 self.answered(result, terms, now);
             }
             _ if self.deadline.expired(now).is_some() => self.handle_timeout(now),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use snodo_types::{Error, ProtocolVersion, Raw};
 
 use super::ParamHeaders;
-use crate::{Carrier, Identity, Params, Request, dialect};
+use crate::{Carrier, Extensions, Identity, Params, Request, dialect};
 
 fn plan(schema: Value) -> ParamHeaders {
     ParamHeaders::of(&schema.into()).expect("a valid schema")
@@ -323,7 +323,11 @@ fn dressed(
     carrier: Carrier,
     request: &Request,
 ) -> Result<snodo_types::Routing, Error> {
-    let identity = Identity { client_info: Raw::empty_object(), capabilities: Raw::empty_object() };
+    let identity = Identity {
+        client_info: Raw::empty_object(),
+        capabilities: Raw::empty_object(),
+        extensions: Extensions::new(),
+    };
     let outfit = dialect(version).outfit(&identity, carrier, None);
     dialect(version).dress(request, 1, &outfit).map(|envelope| envelope.routing)
 }

@@ -8,7 +8,7 @@ mod waiting;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use snodo_dialect::{Carrier, Identity, Outfit, Params, Request, dialect};
+use snodo_dialect::{Carrier, Extensions, Identity, Outfit, Params, Request, dialect};
 use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw};
 
 use super::{Call, Limits};
@@ -50,8 +50,11 @@ struct Line {
 
 impl Line {
     fn new(version: ProtocolVersion, request: Request, limits: Limits) -> Self {
-        let identity =
-            Identity { client_info: Raw::empty_object(), capabilities: Raw::empty_object() };
+        let identity = Identity {
+            client_info: Raw::empty_object(),
+            capabilities: Raw::empty_object(),
+            extensions: Extensions::new(),
+        };
         let outfit = dialect(version).outfit(&identity, Carrier::default(), None);
         let agreed = Agreed { version, outfit, identity, allowed: vec![V26, V25B] };
         Self { call: Call::new(request, limits), agreed, now: Instant::now(), last_id: 7 }

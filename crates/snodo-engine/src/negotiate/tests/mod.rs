@@ -10,7 +10,7 @@ mod waiting;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use snodo_dialect::{Carrier, Identity};
+use snodo_dialect::{Carrier, Extensions, Identity};
 use snodo_types::{
     Cause, Envelope, Error, Message, Outside, ProtocolVersion, Raw, TransportError, TransportFault,
 };
@@ -177,6 +177,7 @@ fn plan(carrier: Carrier, allowed: &[ProtocolVersion]) -> Plan {
         identity: Identity {
             client_info: Raw::parse(r#"{"name":"agent","version":"1"}"#).expect("JSON"),
             capabilities: Raw::parse(r#"{"roots":{}}"#).expect("JSON"),
+            extensions: Extensions::new(),
         },
         carrier,
         notifies: true,
