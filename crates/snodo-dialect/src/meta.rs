@@ -1,14 +1,14 @@
 //! The metadata of a request, merged.
 
-use snodo_types::{Error, Raw};
+use snodo_types::{Error, Raw, TraceContext};
 
 use crate::params::push_string;
 use crate::{Outfit, Request};
 
 const PROGRESS_TOKEN: &str = "progressToken";
 
-/// Writes the members of `_meta`, lowest first: the version's own, the parameters', the option's;
-/// then the progress token. Gives back the merged pairs where a caller's won over the version's.
+/// Writes the members of `_meta`, lowest first: the version's own, the parameters', the option's,
+/// the trace; then the progress token. `declared` already holds what a caller gave under its name.
 pub(crate) fn members(
     request: &Request,
     id: u64,
@@ -20,7 +20,17 @@ pub(crate) fn members(
         text.push_str(outfit.meta());
     } else {
         for (name, value) in merged(request, outfit, declared.as_ref()) {
-            push_member(&mut text, name, value);
+            // A state belongs to its parent, so the trace replaces both, even where it has no state.
+            let replaced = [TraceContext::PARENT, TraceContext::STATE].contains(&name);
+            if request.trace.is_none() || !replaced {
+                push_member(&mut text, name, value);
+            }
+        }
+    }
+    if let Some(trace) = &request.trace {
+        push_text(&mut text, TraceContext::PARENT, trace.parent());
+        if let Some(state) = trace.state() {
+            push_text(&mut text, TraceContext::STATE, state);
         }
     }
     if request.progress {
@@ -67,4 +77,10 @@ fn push_member(text: &mut String, name: &str, value: &str) {
     push_string(text, name);
     text.push(':');
     text.push_str(value);
+}
+
+fn push_text(text: &mut String, name: &str, value: &str) {
+    let mut quoted = String::with_capacity(value.len() + 2);
+    push_string(&mut quoted, value);
+    push_member(text, name, &quoted);
 }

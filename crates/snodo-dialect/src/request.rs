@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use snodo_types::{InboxLimits, InputResponses, Raw, RequestState, Routing};
+use snodo_types::{InboxLimits, InputResponses, Raw, RequestState, Routing, TraceContext};
 
 use crate::{Extension, ParamHeaders, Params};
 
@@ -28,6 +28,8 @@ pub struct Request {
     pub params: Params,
     /// More `_meta`: these win over the version's own and over those in the parameters.
     pub meta: Vec<(String, Raw)>,
+    /// Where the request stands in a trace. It wins over what `meta` says of that.
+    pub trace: Option<TraceContext>,
     /// Whether progress is wanted; the request's id is its token.
     pub progress: bool,
     /// Answers to an earlier input-required result, by its keys.
@@ -58,6 +60,7 @@ impl Request {
             method: method.into(),
             params,
             meta: Vec::new(),
+            trace: None,
             progress: false,
             input_responses: None,
             request_state: None,

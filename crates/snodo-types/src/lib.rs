@@ -40,6 +40,7 @@ mod subscription;
 mod task;
 mod task_extension;
 mod tool;
+mod trace_context;
 mod transport_error;
 mod version;
 
@@ -98,5 +99,6 @@ pub use subscription::{SubscriptionFilter, SubscriptionParams};
 pub use task::{CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskParams, TaskStatus};
 pub use task_extension::{DetailedTask, UpdateTaskParams};
 pub use tool::{TaskSupport, Tool, ToolAnnotations, ToolExecution};
+pub use trace_context::{InvalidTraceContext, TraceContext};
 pub use transport_error::{Processed, TransportError, TransportFault};
 pub use version::{ProtocolVersion, UnknownVersion};

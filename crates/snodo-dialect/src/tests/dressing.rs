@@ -1,7 +1,7 @@
 //! The exact text of requests.
 
 use serde_json::{Value, json};
-use snodo_types::{InboxLimits, InputResponses, RequestState};
+use snodo_types::{InboxLimits, InputResponses, RequestState, TraceContext};
 
 use super::{HTTP, PIPE, V25A, V25B, V26, dress, raw, request, try_dress};
 use crate::{Params, Request};
@@ -89,6 +89,55 @@ fn the_option_wins_over_the_parameters_in_the_initialize_era_too() {
     let mut request = request("tools/list", &json!({ "_meta": { "a": 1, "b": 1 } }));
     request.meta = vec![("b".to_owned(), raw("2"))];
     let expected = text("tools/list", r#","params":{"_meta":{"a":1,"b":2}}"#);
+    assert_eq!(dress(V25B, PIPE, &request).message, expected);
+}
+
+const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+// META-11, S-39
+#[test]
+fn a_trace_wins_over_metadata_and_takes_a_state_without_its_parent_along() {
+    let params = json!({ "_meta": { "traceparent": "params", "a": 1 } });
+    let mut request = request("tools/list", &params);
+    request.meta = vec![
+        ("tracestate".to_owned(), raw(r#""old=1""#)),
+        ("traceparent".to_owned(), raw(r#""option""#)),
+    ];
+    request.progress = true;
+    let sent = |request: &Request| {
+        [V26, V25B, V25A].map(|version| {
+            let sent: Value =
+                serde_json::from_str(&dress(version, PIPE, request).message).expect("JSON");
+            sent["params"]["_meta"].clone()
+        })
+    };
+    for meta in sent(&request) {
+        assert_eq!(
+            (&meta["traceparent"], &meta["tracestate"]),
+            (&json!("option"), &json!("old=1"))
+        );
+    }
+    let trace = TraceContext::new(PARENT).expect("a parent");
+    request.trace = Some(trace.clone());
+    for meta in sent(&request) {
+        assert_eq!((&meta["traceparent"], meta.get("tracestate")), (&json!(PARENT), None));
+        assert_eq!((&meta["a"], &meta["progressToken"]), (&json!(1), &json!(5)));
+    }
+    request.trace = Some(trace.with_state(r#"a=q"\"#).expect("a state"));
+    for meta in sent(&request) {
+        assert_eq!(meta["tracestate"], json!(r#"a=q"\"#));
+    }
+}
+
+// META-11
+#[test]
+fn a_trace_alone_stands_behind_the_version_s_own_metadata_under_bare_names() {
+    let mut request = Request::new("tools/list", Params::new());
+    request.trace = TraceContext::new(PARENT).and_then(|trace| trace.with_state("a=1")).ok();
+    let trace = format!(r#""traceparent":"{PARENT}","tracestate":"a=1""#);
+    let expected = modern("tools/list", "", &format!(",{trace}"));
+    assert_eq!(dress(V26, PIPE, &request).message, expected);
+    let expected = text("tools/list", &format!(r#","params":{{"_meta":{{{trace}}}}}"#));
     assert_eq!(dress(V25B, PIPE, &request).message, expected);
 }
 

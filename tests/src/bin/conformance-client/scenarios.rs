@@ -1,9 +1,9 @@
 //! The calls of each scenario.
 
 use serde_json::{Value, json};
-use snodo::{Builder, Client};
 use snodo::http::Http;
 use snodo::types::TransportError;
+use snodo::{Builder, Client};
 
 use crate::{Failure, Task};
 
