@@ -25,4 +25,5 @@ pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};
 pub use pages::Pages;
 pub use question::{Answer, Answering, Question};
+pub use rounds::{handler_failed, questions};
 pub use step::{Step, Terms};

@@ -96,6 +96,21 @@ impl Rounds {
     }
 }
 
+/// Reads what a server asks, in the order in which it is to be answered.
+///
+/// # Errors
+///
+/// A question that nobody answers (-32602), or one that is malformed (-32000): nothing is asked.
+pub fn questions(
+    asked: &InputRequired,
+    answering: Answering,
+) -> Result<Vec<(String, Question)>, Error> {
+    match Rounds::new(answering, 1).next(asked)? {
+        Round::Ask(questions) => Ok(questions),
+        Round::Wait(_) => Ok(Vec::new()),
+    }
+}
+
 /// Whether every page that was asked for may be opened.
 pub(crate) fn all_accepted(answers: &InputResponses) -> bool {
     let accepted = |answer: &Raw| {
@@ -104,8 +119,9 @@ pub(crate) fn all_accepted(answers: &InputResponses) -> bool {
     answers.iter().all(|(_, answer)| accepted(answer))
 }
 
-/// A handler failed, or what it gave is no answer.
-pub(crate) fn handler_failed(id: String, reason: String, asked: InputRequired) -> Error {
+/// A handler failed, or what it gave is no answer: -32603, execution.
+#[must_use]
+pub fn handler_failed(id: String, reason: String, asked: InputRequired) -> Error {
     let text = format!("the handler of the input request {id:?} failed: {reason}");
     Error::new(Kind::Execution, ErrorObject::INTERNAL_ERROR, text).with_cause(Cause::InputHandler {
         id,

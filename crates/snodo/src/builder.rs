@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use snodo_dialect::Extension;
 use snodo_direct::{Direct, Runtime};
 use snodo_transport::{BoxFuture, Connect};
 use snodo_types::{
@@ -135,6 +136,17 @@ impl Builder {
         G: Future<Output = Result<Roots, HandlerError>> + Send + 'static,
     {
         self.handlers.set_roots(handler);
+        self
+    }
+
+    /// Speaks an extension of the protocol: its capability is declared, its methods are routed, and
+    /// its types of results are understood. Versions that begin with `initialize` know no
+    /// extensions. An id that is no prefixed key, or registered already, fails the connect.
+    pub fn extension(mut self, extension: impl Extension) -> Self {
+        match self.options.extensions.clone().with(Arc::new(extension)) {
+            Ok(extensions) => self.options.extensions = extensions,
+            Err(fault) => self.fault = Some(fault),
+        }
         self
     }
 

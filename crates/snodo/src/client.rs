@@ -8,17 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde::Serialize;
 use snodo_dialect::Params;
 use snodo_direct::Runtime;
+use snodo_engine::{handler_failed, questions};
 use snodo_transport::Connect;
 use snodo_types::{
     CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
-    GetPromptResult, Item, Page, Prompt, ProtocolVersion, Raw, ReadResourceResult, Resource,
-    ResourceTemplate, Tool,
+    GetPromptResult, InputRequired, InputResponses, Item, Page, Prompt, ProtocolVersion, Raw,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
 use crate::connect::Connector;
 use crate::connection::Connection;
+use crate::handlers::answer_all;
 use crate::list::{List, ListKind};
 use crate::options::Options;
 use crate::running::Stack;
@@ -249,6 +251,26 @@ impl Client {
             );
         }
         self.ask(method, Params::from_object(&params))
+    }
+
+    /// Lets the client's handlers answer what a server asks, as the rounds of a request do: every
+    /// question is checked before the first is asked, then one after the other in the order of
+    /// their ids. For extensions whose questions come by other ways.
+    ///
+    /// # Errors
+    ///
+    /// -32602 (`Protocol`) where nobody answers a kind, -32000 (`Transport`) where a question is
+    /// malformed, -32603 (`Execution`) where a handler failed; each holds what was asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the handler that runs.
+    pub async fn answer_input(&self, asked: &InputRequired) -> Result<InputResponses, Error> {
+        let context = &self.core.connection.context;
+        let questions = questions(asked, context.handlers.answering())?;
+        let server = context.server.get().cloned();
+        let answers = answer_all(Arc::clone(&context.handlers), questions, server).await;
+        answers.map_err(|failure| handler_failed(failure.id, failure.reason, asked.clone()))
     }
 
     /// Ends the connection politely: a session is ended at the server, a server process is given

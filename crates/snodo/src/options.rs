@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use snodo_dialect::{Extensions, Identity};
+use snodo_dialect::{Extensions, Identity, declare};
 use snodo_engine::Limits;
 use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
 
@@ -19,6 +19,7 @@ pub(crate) struct Options {
     pub(crate) probe_timeout: Option<Duration>,
     pub(crate) max_pages: usize,
     pub(crate) handlers: Arc<Handlers>,
+    pub(crate) extensions: Extensions,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
 }
@@ -33,6 +34,7 @@ impl Default for Options {
             probe_timeout: Some(Duration::from_secs(10)),
             max_pages: 1000,
             handlers: Arc::default(),
+            extensions: Extensions::new(),
             max_input_rounds: 10,
             max_server_requests: 16,
         }
@@ -59,7 +61,8 @@ impl Options {
         let client_info =
             Raw::of(&self.client_info).map_err(|error| Error::usage(error.to_string()))?;
         let capabilities = self.handlers.capabilities(&self.capabilities)?;
-        Ok(Identity { client_info, capabilities, extensions: Extensions::new() })
+        let capabilities = declare(&capabilities, &self.extensions)?;
+        Ok(Identity { client_info, capabilities, extensions: self.extensions.clone() })
     }
 
     /// The clocks of a request that sets none.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use snodo_dialect::Extension;
 use snodo_engine::Answering;
 use snodo_types::{
     Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress, Raw, Tool,
@@ -168,6 +169,12 @@ impl<T> Request<T> {
             self.call = Err(error);
         }
         self
+    }
+
+    /// Names the extension that this request is of, or may be answered by. One that the client does
+    /// not speak otherwise is declared for this request alone.
+    pub fn extension(self, extension: Arc<dyn Extension>) -> Self {
+        self.edit(|call| call.request.extension = Some(extension))
     }
 
     /// Sends a header with this request, where the transport has headers; elsewhere it is checked
