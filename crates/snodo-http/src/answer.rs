@@ -67,11 +67,11 @@ pub(crate) async fn to_notice(
 ) -> Result<Opened, TransportError> {
     if answer.status.is_success() {
         if Media::of(&answer.headers) != Media::EventStream {
-            answer.body.drain().await;
+            Box::pin(answer.body.drain()).await;
         }
         return Ok(Opened::Taken);
     }
-    let body = failure_body(wire, &mut answer).await;
+    let body = Box::pin(failure_body(wire, &mut answer)).await;
     Err(status::error(&wire.target, &answer, &body, credential_sent))
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn to_request(
     waiting: Waiting,
 ) -> Result<Opened, TransportError> {
     if !answer.status.is_success() {
-        let body = failure_body(wire, &mut answer).await;
+        let body = Box::pin(failure_body(wire, &mut answer)).await;
         // A refusal for want of credentials is never the server's word on the request itself.
         let response = match answer.status {
             StatusCode::UNAUTHORIZED => None,

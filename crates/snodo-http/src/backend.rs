@@ -42,12 +42,11 @@ impl Backend {
     /// # Cancel safety
     ///
     /// Dropping the future closes the connection that carries the request.
-    pub(crate) async fn send(&self, request: Request<Outgoing>) -> Result<Answer, TransportError> {
-        let (response, lease) = self.pool.send(request).await?;
-        let (head, incoming) = response.into_parts();
-        let reusable = !closes(&head.headers) && head.version == http::Version::HTTP_11;
-        let body = Body::new(incoming, lease, reusable);
-        Ok(Answer { status: head.status, headers: head.headers, body })
+    pub(crate) fn send(
+        &self,
+        request: Request<Outgoing>,
+    ) -> impl Future<Output = Result<Answer, TransportError>> + use<'_> {
+        self.pool.send(request)
     }
 }
 
@@ -87,13 +86,4 @@ impl hyper::body::Body for Outgoing {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.bytes.len() as u64)
     }
-}
-
-fn closes(headers: &HeaderMap) -> bool {
-    headers.get_all(http::header::CONNECTION).iter().any(|value| {
-        value
-            .as_bytes()
-            .split(|byte| *byte == b',')
-            .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
-    })
 }

@@ -7,9 +7,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
+use crate::fault;
 use crate::pool::{Connection, Pool};
 
-/// Opens a connection within the connect timeout. Runs within a tokio runtime only.
+/// Opens a connection within the connect timeout.
 pub(crate) async fn dial(pool: &Pool) -> Result<Connection, TransportError> {
     let limit = pool.limits.connect;
     match timeout(limit, open(pool)).await {
@@ -66,7 +67,7 @@ async fn handshake(
         .max_header_size(pool.limits.header_bytes)
         .handshake(TokioIo::new(stream))
         .await
-        .map_err(|error| crate::fault::exchange(pool.target.shown(), error))?;
+        .map_err(|error| fault::exchange(pool.target.shown(), error))?;
     // Ends by itself when the server hangs up; the connection aborts it when it is dropped.
     let task = tokio::spawn(async move {
         if let Err(error) = connection.await {

@@ -1,5 +1,7 @@
 //! What stands in front of a request.
 
+use std::sync::{Mutex, PoisonError};
+
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use snodo_types::{Routing, TransportError, TransportFault};
@@ -7,11 +9,12 @@ use snodo_types::{Routing, TransportError, TransportFault};
 use crate::target::Target;
 
 /// The headers of each kind of request, built once and cloned.
-#[derive(Clone)]
 pub(crate) struct Templates {
     post: HeaderMap,
     get: HeaderMap,
     delete: HeaderMap,
+    /// What the last message was sent with: the next one mostly has the same routing.
+    last: Mutex<(Routing, HeaderMap)>,
 }
 
 impl Templates {
@@ -33,12 +36,22 @@ impl Templates {
         };
         let mut post = with(Some("application/json, text/event-stream"));
         post.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { post, get: with(Some("text/event-stream")), delete: with(None) }
+        let last = Mutex::new((Routing::new(), post.clone()));
+        Self { post, get: with(Some("text/event-stream")), delete: with(None), last }
     }
 
     /// For a message.
-    pub(crate) fn post(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
-        routed(self.post.clone(), routing)
+    pub(crate) fn post(&self, routing: Routing) -> Result<HeaderMap, TransportError> {
+        {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.0 == routing {
+                return Ok(last.1.clone());
+            }
+        }
+        let headers = routed(self.post.clone(), &routing)?;
+        let copy = (routing, headers.clone());
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = copy;
+        Ok(headers)
     }
 
     /// For the stream that a server may offer.
@@ -115,15 +128,18 @@ pub(crate) fn bearer(token: &str) -> Result<HeaderValue, TransportError> {
 
 /// A value that a header can carry; the error never shows it.
 fn checked_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TransportError> {
-    let visible = value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
-    HeaderValue::from_str(value).ok().filter(|_| visible).ok_or_else(|| {
+    // What is ASCII and passes here is visible, a space or a tab.
+    HeaderValue::from_str(value).ok().filter(|_| value.is_ascii()).ok_or_else(|| {
         usage(format!("the value of the header {name} has a character that is not visible ASCII"))
     })
 }
 
 fn routed(mut headers: HeaderMap, routing: &Routing) -> Result<HeaderMap, TransportError> {
     for (name, value) in routing.iter() {
-        let name = checked_name(name)?;
+        let name = match PROTOCOL.iter().find(|known| name.eq_ignore_ascii_case(known.as_str())) {
+            Some(known) => known.clone(),
+            None => checked_name(name)?,
+        };
         if is_own(&name) {
             return Err(usage(format!("the header {name} is the transport's own")));
         }
@@ -137,6 +153,14 @@ fn checked_name(name: &str) -> Result<HeaderName, TransportError> {
     HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| usage(format!("{name:?} is not the name of a header")))
 }
+
+/// The names that come with nearly every message; to know them saves reading and copying them.
+static PROTOCOL: [HeaderName; 4] = [
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+    HeaderName::from_static("mcp-session-id"),
+];
 
 /// Framing and negotiation: nobody but this crate may set them.
 fn is_own(name: &HeaderName) -> bool {
@@ -223,21 +247,25 @@ mod tests {
     fn a_caller_s_accept_is_added_behind_the_protocol_s() {
         let mut fixed = Fixed::default();
         fixed.add("Accept", "application/vnd.x").expect("a header");
-        let headers = templates(&fixed).post(&Routing::new()).expect("headers");
+        let headers = templates(&fixed).post(Routing::new()).expect("headers");
         let accept: Vec<_> = headers.get_all("accept").iter().collect();
         assert_eq!(accept, ["application/json, text/event-stream, application/vnd.x"]);
     }
 
-    // HDR-16
     #[test]
     fn routing_goes_out_unchanged_and_only_framing_is_refused() {
         let routing = Routing::new().with("Mcp-Name", "=?base64?IHg=?=").with("X-Trace", "1");
-        let headers = templates(&Fixed::default()).post(&routing).expect("headers");
+        let headers = templates(&Fixed::default()).post(routing).expect("headers");
         assert_eq!(headers.get("mcp-name").expect("the name"), "=?base64?IHg=?=");
         assert_eq!(headers.get("x-trace").expect("the trace"), "1");
+        let kept = Templates::new(&Target::parse("http://h/").expect("a URL"), &Fixed::default());
+        for name in ["a", "a", "b", "a"] {
+            let headers = kept.post(Routing::new().with("Mcp-Name", name)).expect("headers");
+            assert_eq!(headers.get("mcp-name").expect("the name"), name);
+        }
         for (name, value) in [("Content-Type", "x"), ("host", "x"), ("x-a", "b\r\nc: d")] {
             let routing = Routing::new().with(name, value);
-            let error = templates(&Fixed::default()).post(&routing).expect_err(name);
+            let error = templates(&Fixed::default()).post(routing).expect_err(name);
             assert_eq!(error.fault(), TransportFault::Usage);
         }
     }

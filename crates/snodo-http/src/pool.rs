@@ -7,8 +7,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::header::CONNECTION;
+use http::{HeaderMap, Request, Response, Version};
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
 use snodo_types::TransportError;
 use tokio::runtime::Handle;
@@ -16,7 +18,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::backend::Outgoing;
+use crate::backend::{Answer, Outgoing};
+use crate::body::Body;
 use crate::dial::dial;
 use crate::fault;
 use crate::limits::Limits;
@@ -66,39 +69,87 @@ impl Pool {
     /// costs nothing: the request goes over a new one.
     pub(crate) async fn send(
         self: &Arc<Self>,
+        request: Request<Outgoing>,
+    ) -> Result<Answer, TransportError> {
+        // The way of nearly all requests. What else may happen is rare and large, hence boxed.
+        let Some(mut connection) = self.at_hand() else {
+            return Box::pin(self.send_in_turn(request)).await;
+        };
+        let unsent = match connection.send(request).await {
+            Ok(response) => return Ok(self.answer(response, connection, None)),
+            Err(error) => self.unsent(error)?,
+        };
+        Box::pin(self.send_anew(unsent, None)).await
+    }
+
+    /// Sends a request when its turn has come, over a connection that may have to be waited for.
+    async fn send_in_turn(
+        self: &Arc<Self>,
         mut request: Request<Outgoing>,
-    ) -> Result<(Response<Incoming>, Lease), TransportError> {
-        if Handle::try_current().is_err() {
-            return Err(fault::no_runtime());
-        }
+    ) -> Result<Answer, TransportError> {
         let slot = match &self.slots {
             Some(slots) => slots.clone().acquire_owned().await.ok(),
             None => None,
         };
         if let Some(mut connection) = self.take().await {
-            match connection.send(request).await {
-                Ok(response) => return Ok((response, self.lease(connection, slot))),
-                Err(Failure::Unsent(unsent, _)) => request = unsent,
-                Err(Failure::Broken(error)) => return Err(self.broken(error)),
-            }
+            request = match connection.send(request).await {
+                Ok(response) => return Ok(self.answer(response, connection, slot)),
+                Err(error) => self.unsent(error)?,
+            };
         }
+        self.send_anew(request, slot).await
+    }
+
+    async fn send_anew(
+        self: &Arc<Self>,
+        request: Request<Outgoing>,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Result<Answer, TransportError> {
         let mut connection = dial(self).await?;
         match connection.send(request).await {
-            Ok(response) => Ok((response, self.lease(connection, slot))),
-            Err(Failure::Unsent(_, error)) => Err(self.broken(error).not_processed()),
-            Err(Failure::Broken(error)) => Err(self.broken(error)),
+            Ok(response) => Ok(self.answer(response, connection, slot)),
+            Err(mut error) => match error.take_message() {
+                Some(_) => Err(self.broken(error).not_processed()),
+                None => Err(self.broken(error)),
+            },
         }
     }
 
-    fn lease(
-        self: &Arc<Self>,
-        connection: Connection,
-        slot: Option<OwnedSemaphorePermit>,
-    ) -> Lease {
-        Lease { connection, pool: Arc::clone(self), slot }
+    /// The request, if nothing of it was written.
+    fn unsent(
+        &self,
+        mut error: TrySendError<Request<Outgoing>>,
+    ) -> Result<Request<Outgoing>, TransportError> {
+        error.take_message().ok_or_else(|| self.broken(error))
     }
 
-    /// A resting connection that can be used at once.
+    fn answer(
+        self: &Arc<Self>,
+        response: Response<Incoming>,
+        connection: Connection,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Answer {
+        let (head, incoming) = response.into_parts();
+        let lease = Lease { connection, pool: Arc::clone(self), slot };
+        let reusable = head.version == Version::HTTP_11 && !closes(&head.headers);
+        let body = Body::new(incoming, lease, reusable);
+        Answer { status: head.status, headers: head.headers, body }
+    }
+
+    /// The connection used last, where that was a moment ago and nobody has to wait.
+    fn at_hand(&self) -> Option<Connection> {
+        if self.slots.is_some() {
+            return None;
+        }
+        let mut resting = self.resting();
+        let (_, since) = resting.connections.last()?;
+        if since.elapsed() > NOTICED {
+            return None;
+        }
+        resting.connections.pop_if(|(connection, _)| connection.sender.is_ready()).map(|(at, _)| at)
+    }
+
+    /// A resting connection that can be used.
     async fn take(&self) -> Option<Connection> {
         loop {
             let (mut connection, since) = self.resting().connections.pop()?;
@@ -110,13 +161,7 @@ impl Pool {
                 // The server may have hung up meanwhile; let the connection's task see it.
                 tokio::task::yield_now().await;
             }
-            if connection.sender.is_closed() {
-                continue;
-            }
-            // One that was given back a moment ago still tidies up. It is nearly always ready at
-            // once; one that is not has a server that reads no further.
-            let ready = tokio::time::timeout(TIDY, connection.sender.ready()).await;
-            if let Ok(Ok(())) = ready {
+            if connection.sender.is_ready() || connection.is_tidied().await {
                 return Some(connection);
             }
         }
@@ -146,8 +191,8 @@ impl Pool {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn broken(&self, error: hyper::Error) -> TransportError {
-        fault::exchange(self.target.shown(), error)
+    fn broken(&self, error: TrySendError<Request<Outgoing>>) -> TransportError {
+        fault::exchange(self.target.shown(), error.into_error())
     }
 }
 
@@ -164,14 +209,15 @@ impl Connection {
         Self { sender, task, requests: 0 }
     }
 
-    async fn send(&mut self, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
+    /// Waits for a connection that was given back a moment ago and still tidies up; one that does
+    /// not get ready is closed, or has a server that reads no further.
+    async fn is_tidied(&mut self) -> bool {
+        matches!(tokio::time::timeout(TIDY, self.sender.ready()).await, Ok(Ok(())))
+    }
+
+    fn send(&mut self, request: Request<Outgoing>) -> impl Future<Output = Sent> + use<> {
         self.requests += 1;
-        self.sender.try_send_request(request).await.map_err(|mut error| {
-            match error.take_message() {
-                Some(unsent) => Failure::Unsent(unsent, error.into_error()),
-                None => Failure::Broken(error.into_error()),
-            }
-        })
+        self.sender.try_send_request(request)
     }
 }
 
@@ -200,11 +246,15 @@ impl Lease {
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "lives for a moment on the stack")]
-enum Failure {
-    /// Nothing of it was written.
-    Unsent(Request<Outgoing>, hyper::Error),
-    Broken(hyper::Error),
+/// A response, or an error that holds the request if nothing of it was written.
+type Sent = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>;
+
+/// Whether the server hangs up behind this response.
+fn closes(headers: &HeaderMap) -> bool {
+    headers.get_all(CONNECTION).iter().any(|value| {
+        let mut options = value.as_bytes().split(|byte| *byte == b',');
+        options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+    })
 }
 
 /// Closes connections that rested too long, and ends when none is left.

@@ -10,6 +10,7 @@ use futures_core::Stream;
 use http::Method;
 use snodo_transport::{BoxFuture, Incoming};
 use snodo_types::{Envelope, Message, Outside, TransportError, TransportFault};
+use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
 use crate::abandon::{Guard, Notices};
@@ -17,6 +18,7 @@ use crate::answer::{self, Opened, Verdict, Waiting};
 use crate::body::Body;
 use crate::credentials::Notes;
 use crate::events::{Events, Found};
+use crate::fault;
 use crate::wire::{Draft, Wire};
 
 /// An exchange: a request with everything that comes on its response stream, or a notice.
@@ -67,7 +69,7 @@ impl Post {
         let opening = {
             let (wire, notes) = (Arc::clone(&wire), notes.clone());
             async move {
-                let headers = wire.templates.post(&envelope.routing)?;
+                let headers = wire.templates.post(envelope.routing)?;
                 let body = Bytes::from(envelope.message);
                 let draft = Draft { method: Method::POST, headers, body, written, notes };
                 let (answer, known) = wire.send(draft).await?;
@@ -216,6 +218,10 @@ impl Stream for Post {
     type Item = Item;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        // Sockets and timers panic elsewhere.
+        if Handle::try_current().is_err() && !matches!(self.state, State::Ended) {
+            return Poll::Ready(self.finish(Err(fault::no_runtime())));
+        }
         self.poll_item(cx)
     }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 use snodo_transport::{Inbox, Incoming};
-use snodo_types::{Body, InboxLimits, TransportError};
+use snodo_types::{Body, InboxLimits, TransportError, TransportFault};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
@@ -80,13 +80,16 @@ impl<S> Drop for Pump<S> {
     }
 }
 
-/// Marks the mailbox as over whatever ends the task, a runtime that stops included.
+/// Closes the mailbox whatever ends the task, a runtime that stops included.
 struct Over(Arc<Mutex<Mailbox>>);
 
 impl Drop for Over {
     fn drop(&mut self) {
         let mut mailbox = lock(&self.0);
-        mailbox.over = true;
+        if !std::mem::replace(&mut mailbox.over, true) {
+            let why = "the runtime that read the stream has ended";
+            mailbox.inbox.fail(TransportError::new(TransportFault::Closed, why));
+        }
         let reader = mailbox.reader.take();
         drop(mailbox);
         wake(reader);
@@ -103,6 +106,7 @@ async fn fill(mut source: impl Stream<Item = Item> + Unpin, mailbox: Arc<Mutex<M
         };
         wake(reader);
     }
+    lock(&over.0).over = true;
 }
 
 impl Mailbox {

@@ -92,6 +92,9 @@ impl Transport for HttpTransport {
     fn close(&self, routing: Routing, limit: Duration) -> BoxFuture<'static, ()> {
         let (wire, notices) = (Arc::clone(&self.wire), Arc::clone(&self.notices));
         Box::pin(async move {
+            if Handle::try_current().is_err() {
+                return;
+            }
             let closing = async {
                 let _ = timeout(limit / 2, notices.flushed()).await;
                 if routing.value("mcp-session-id").is_some() {

@@ -49,12 +49,29 @@ impl Wire {
     /// Sends a request; a refusal comes back once the credentials know no better.
     ///
     /// Gives the answer, and whether the request had carried an `Authorization`.
-    pub(crate) async fn send(&self, draft: Draft) -> Result<(Answer, bool), TransportError> {
-        let Some(credentials) = self.credentials.as_deref() else {
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` keeps its argument twice, and past a kilobyte a future costs a slow allocation"
+    )]
+    pub(crate) fn send(
+        &self,
+        draft: Draft,
+    ) -> impl Future<Output = Result<(Answer, bool), TransportError>> + Send + use<'_> {
+        async move {
+            if let Some(credentials) = self.credentials.as_deref() {
+                return Box::pin(self.send_as(credentials, draft)).await;
+            }
             let known = draft.headers.contains_key(AUTHORIZATION);
-            let request = self.request(&draft, draft.headers.clone());
-            return Ok((self.backend.send(request).await?, known));
-        };
+            let answer = self.backend.send(self.request(draft)).await?;
+            Ok((answer, known))
+        }
+    }
+
+    async fn send_as(
+        &self,
+        credentials: &dyn Erased,
+        draft: Draft,
+    ) -> Result<(Answer, bool), TransportError> {
         let (hold, notes) = (credentials.hold(), draft.notes.as_ref());
         let mut resends = 0;
         let mut before: Option<(Vec<String>, HeaderMap)> = None;
@@ -64,7 +81,7 @@ impl Wire {
             let mut headers = draft.headers.clone();
             grant(&mut headers, &sent)?;
             let known = headers.contains_key(AUTHORIZATION);
-            let mut answer = self.backend.send(self.request(&draft, headers)).await?;
+            let mut answer = self.backend.send(self.request(draft.with(headers))).await?;
             credentials.seen(&answer.headers);
             let challenges = status::challenges(&answer.headers);
             if !refuses(answer.status, &challenges) || resends == MOST_RESENDS {
@@ -92,13 +109,25 @@ impl Wire {
         }
     }
 
-    fn request(&self, draft: &Draft, headers: HeaderMap) -> Request<Outgoing> {
-        let body = Outgoing::new(draft.body.clone(), draft.written.clone());
-        let mut request = Request::new(body);
-        *request.method_mut() = draft.method.clone();
+    fn request(&self, draft: Draft) -> Request<Outgoing> {
+        let mut request = Request::new(Outgoing::new(draft.body, draft.written));
+        *request.method_mut() = draft.method;
         *request.uri_mut() = self.target.path().clone();
-        *request.headers_mut() = headers;
+        *request.headers_mut() = draft.headers;
         request
+    }
+}
+
+impl Draft {
+    /// The same request with other headers.
+    fn with(&self, headers: HeaderMap) -> Self {
+        Self {
+            method: self.method.clone(),
+            headers,
+            body: self.body.clone(),
+            written: self.written.clone(),
+            notes: None,
+        }
     }
 }
 

@@ -259,7 +259,7 @@ async fn nobody_there_and_nobody_answering_is_told_before_anything_was_sent() {
     assert!(error.message().contains("50ms"), "{error}");
 }
 
-// HTTPL-13, HTTPL-14, HTTP-11
+// HTTPL-13, HTTPL-14, HTTPL-22, HTTP-11, HDR-16
 #[tokio::test]
 async fn a_session_is_taken_from_the_answer_that_may_open_one_and_no_other() {
     let session = |status: &str, id: &str, body: &str| {
@@ -270,7 +270,7 @@ async fn a_session_is_taken_from_the_answer_that_may_open_one_and_no_other() {
         plain("200 OK\r\nmcp-session-id: s-3\r\ncontent-type: text/event-stream", &stream);
     let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#;
     for (answer, opens, expected) in [
-        (session("200 OK", "a=1;b/%7E~!", RESULT), true, Some("a=1;b/%7E~!")),
+        (session("200 OK", "aB=1;b/%7E~!", RESULT), true, Some("aB=1;b/%7E~!")),
         (streamed.clone(), true, Some("s-3")),
         (session("200 OK", "s-1", RESULT), false, None),
         (streamed, false, None),

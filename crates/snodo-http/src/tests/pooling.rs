@@ -1,6 +1,7 @@
 //! Connections: used again, closed, and ended with their owner.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use snodo_transport::Transport as _;
@@ -8,7 +9,9 @@ use snodo_types::Processed;
 use tokio::sync::Notify;
 
 use super::server::{Act, Server, events, json, plain, soon, whole_events};
-use super::{call, connect, failure, http, notice, read, request, result, told, transport};
+use super::{
+    call, connect, failure, http, notice, read, request, result, routing, told, transport,
+};
 
 const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
@@ -177,10 +180,52 @@ fn a_pool_outlives_the_runtime_that_filled_it() {
 
 #[test]
 fn outside_a_runtime_it_is_an_error_that_says_so() {
-    use std::task::{Context, Poll, Waker};
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("at once"),
+        }
+    }
     let http = crate::Http::new("http://127.0.0.1:1/").expect("a URL");
-    let mut connecting = Box::pin(snodo_transport::Connect::connect(&http));
-    let mut cx = Context::from_waker(Waker::noop());
-    let Poll::Ready(Err(error)) = connecting.as_mut().poll(&mut cx) else { panic!("at once") };
+    let error = now(snodo_transport::Connect::connect(&http)).expect_err("no runtime");
+    assert!(error.message().contains("runtime"), "{error}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let transport = runtime.expect("a runtime").block_on(connect(http));
+    let mut listens = request(1);
+    listens.listen = true;
+    for mut exchange in [
+        transport.exchange(request(1)),
+        transport.exchange(notice()),
+        transport.exchange(listens),
+        transport.unsolicited(routing()).expect("once"),
+    ] {
+        let item = now(exchange.next()).expect("an item");
+        assert_eq!(told(&[item]), ["!Unsupported"]);
+        assert!(now(exchange.next()).is_none());
+    }
+    now(transport.close(routing(), Duration::from_secs(1)));
+}
+
+#[test]
+fn a_listener_whose_runtime_ends_is_told_so() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let mut exchange = runtime.block_on(async {
+        let never = Arc::new(Notify::new());
+        let stream =
+            [events(&["data: {\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n\n"]), vec![Act::Wait(never)]];
+        let server = Server::scripted(vec![stream.concat()]).await;
+        let mut listens = request(1);
+        listens.listen = true;
+        let mut exchange = transport(&server).await.exchange(listens);
+        assert!(matches!(soon(exchange.next()).await, Some(Ok(_))));
+        exchange
+    });
+    drop(runtime);
+    let mut next = std::pin::pin!(exchange.next());
+    let Poll::Ready(Some(Err(error))) = next.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    else {
+        panic!("a failure at once")
+    };
     assert!(error.message().contains("runtime"), "{error}");
 }

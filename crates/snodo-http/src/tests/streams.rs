@@ -125,7 +125,7 @@ async fn a_stream_held_open_behind_the_response_delays_nobody_and_its_connection
         result(&transport, 1).await;
         soon(hung_up.notified()).await;
     }
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     soon(server.open_is(0)).await;
 }
 
