@@ -12,13 +12,13 @@ use snodo_direct::{Direct, Runtime};
 use snodo_transport::{BoxFuture, Connect};
 use snodo_types::{
     ClientCapabilities, CreateMessageResult, ElicitResult, Error, Implementation, ProtocolVersion,
-    Raw, Roots,
+    Raw, Roots, TraceContext,
 };
 
 use crate::Client;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
-use crate::options::Options;
+use crate::options::{Options, TraceHook};
 
 /// A client that is not connected yet.
 ///
@@ -136,6 +136,16 @@ impl Builder {
         G: Future<Output = Result<Roots, HandlerError>> + Send + 'static,
     {
         self.handlers.set_roots(handler);
+        self
+    }
+
+    /// Supplies the trace context of each request, asked when the request is sent: a tracing layer
+    /// installs itself here. A request's own [`trace_context`](crate::Request::trace_context) wins.
+    pub fn trace_context(
+        mut self,
+        hook: impl Fn() -> Option<TraceContext> + Send + Sync + 'static,
+    ) -> Self {
+        self.options.trace_context = Some(TraceHook::new(hook));
         self
     }
 

@@ -112,6 +112,9 @@ impl Call {
     /// Starts it. `spent` of its time was spent already, in a queue.
     pub(crate) fn start(self, spent: Duration) -> Driver {
         let Self { core, mut request, mut limits, .. } = self;
+        if let (None, Some(hook)) = (&request.trace, &core.options.trace_context) {
+            request.trace = hook.context();
+        }
         if request.method == "tools/call" && request.param_headers.is_none() {
             request.param_headers = core.tools.of(&request.params);
         }

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use serde::Serialize;
 use snodo_dialect::Params;
 use snodo_transport::BoxFuture;
-use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool};
+use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool, TraceContext};
 
 use crate::call::Call;
 use crate::request::Finish;
@@ -116,6 +116,14 @@ impl<T: Item> List<T> {
     /// Adds a member to the `_meta` of each page's request; see [`Request::meta`].
     pub fn meta(self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
         self.edit(|call| call.add_meta(name, value))
+    }
+
+    /// Sends a trace context with each page's request; see [`Request::trace_context`].
+    pub fn trace_context(self, context: TraceContext) -> Self {
+        self.edit(|call| {
+            call.request.trace = Some(context);
+            Ok(())
+        })
     }
 
     /// Sends a header with each page's request; see [`Request::header`].

@@ -1,11 +1,12 @@
 //! What a client is told once, and every request goes by.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use snodo_dialect::{Extensions, Identity, declare};
 use snodo_engine::Limits;
-use snodo_types::{Error, Implementation, ProtocolVersion, Raw};
+use snodo_types::{Error, Implementation, ProtocolVersion, Raw, TraceContext};
 
 use crate::handlers::Handlers;
 
@@ -20,8 +21,30 @@ pub(crate) struct Options {
     pub(crate) max_pages: usize,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) extensions: Extensions,
+    pub(crate) trace_context: Option<TraceHook>,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
+}
+
+/// Gives each request the trace context it runs in.
+#[derive(Clone)]
+pub(crate) struct TraceHook(Arc<dyn Fn() -> Option<TraceContext> + Send + Sync>);
+
+impl TraceHook {
+    pub(crate) fn new(hook: impl Fn() -> Option<TraceContext> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hook))
+    }
+
+    /// The context of the request that is being sent.
+    pub(crate) fn context(&self) -> Option<TraceContext> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for TraceHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TraceHook")
+    }
 }
 
 impl Default for Options {
@@ -35,6 +58,7 @@ impl Default for Options {
             max_pages: 1000,
             handlers: Arc::default(),
             extensions: Extensions::new(),
+            trace_context: None,
             max_input_rounds: 10,
             max_server_requests: 16,
         }

@@ -14,6 +14,7 @@ use snodo_dialect::Extension;
 use snodo_engine::Answering;
 use snodo_types::{
     Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress, Raw, Tool,
+    TraceContext,
 };
 
 use crate::call::{Call, Resets};
@@ -169,6 +170,12 @@ impl<T> Request<T> {
             self.call = Err(error);
         }
         self
+    }
+
+    /// Sends a W3C trace context in the request's `_meta`; it wins over [`meta`](Self::meta) and over
+    /// the client's own hook ([`Builder::trace_context`](crate::Builder::trace_context)).
+    pub fn trace_context(self, context: TraceContext) -> Self {
+        self.edit(|call| call.request.trace = Some(context))
     }
 
     /// Names the extension that this request is of, or may be answered by. One that the client does
