@@ -21,11 +21,10 @@ use crate::pool::Lease;
 pub(crate) struct Body(Source);
 
 enum Source {
-    /// The connection, and whether it may carry another request.
+    /// Still on its connection.
     Live {
         incoming: Incoming,
         lease: Lease,
-        reusable: bool,
     },
     /// Read already.
     Kept(Bytes),
@@ -33,8 +32,8 @@ enum Source {
 }
 
 impl Body {
-    pub(crate) fn new(incoming: Incoming, lease: Lease, reusable: bool) -> Self {
-        let mut body = Self(Source::Live { incoming, lease, reusable });
+    pub(crate) fn new(incoming: Incoming, lease: Lease) -> Self {
+        let mut body = Self(Source::Live { incoming, lease });
         body.settle();
         body
     }
@@ -51,7 +50,7 @@ impl Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, TransportError>>> {
         loop {
-            let Source::Live { incoming, lease, .. } = &mut self.0 else {
+            let Source::Live { incoming, lease } = &mut self.0 else {
                 return Poll::Ready(match std::mem::replace(&mut self.0, Source::Ended) {
                     Source::Kept(bytes) if !bytes.is_empty() => Some(Ok(bytes)),
                     _ => None,
@@ -162,9 +161,7 @@ impl Body {
     }
 
     fn finish(&mut self) {
-        if let Source::Live { lease, reusable: true, .. } =
-            std::mem::replace(&mut self.0, Source::Ended)
-        {
+        if let Source::Live { lease, .. } = std::mem::replace(&mut self.0, Source::Ended) {
             lease.give_back();
         }
     }

@@ -7,8 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use http::header::CONNECTION;
-use http::{HeaderMap, Request, Response, Version};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
@@ -131,8 +130,7 @@ impl Pool {
     ) -> Answer {
         let (head, incoming) = response.into_parts();
         let lease = Lease { connection, pool: Arc::clone(self), slot };
-        let reusable = head.version == Version::HTTP_11 && !closes(&head.headers);
-        let body = Body::new(incoming, lease, reusable);
+        let body = Body::new(incoming, lease);
         Answer { status: head.status, headers: head.headers, body }
     }
 
@@ -248,14 +246,6 @@ impl Lease {
 
 /// A response, or an error that holds the request if nothing of it was written.
 type Sent = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>;
-
-/// Whether the server hangs up behind this response.
-fn closes(headers: &HeaderMap) -> bool {
-    headers.get_all(CONNECTION).iter().any(|value| {
-        let mut options = value.as_bytes().split(|byte| *byte == b',');
-        options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
-    })
-}
 
 /// Closes connections that rested too long, and ends when none is left.
 async fn reap(pool: Weak<Pool>, idle_timeout: Duration) {

@@ -8,7 +8,7 @@ use snodo_transport::Transport as _;
 use snodo_types::Processed;
 use tokio::sync::Notify;
 
-use super::server::{Act, Server, events, json, plain, soon, whole_events};
+use super::server::{Act, Server, events, json, plain, soon, whole_events, write};
 use super::{
     call, connect, failure, http, notice, read, request, result, routing, told, transport,
 };
@@ -145,15 +145,18 @@ async fn a_connection_that_breaks_with_a_request_on_it_is_not_tried_again() {
 
 #[tokio::test]
 async fn a_server_that_says_it_closes_is_believed() {
-    let mut answer =
-        plain("200 OK\r\nConnection: Keep-Alive, Close\r\ncontent-type: application/json", RESULT);
-    answer.push(Act::Close);
-    let server = Server::scripted(vec![answer]).await;
-    let transport = transport(&server).await;
-    for _ in 0..3 {
-        assert_eq!(told(&call(&transport, 1).await), [RESULT]);
+    let hung_up = Arc::new(Notify::new());
+    let old = format!("HTTP/1.0 200 OK\r\ncontent-length: {}\r\n\r\n{RESULT}", RESULT.len());
+    for answer in [plain("200 OK\r\nConnection: Upgrade, Close", RESULT), vec![write(&old)]] {
+        let answer = [answer, vec![Act::Hold(hung_up.clone())]].concat();
+        let server = Server::scripted(vec![answer]).await;
+        let transport = transport(&server).await;
+        for _ in 0..3 {
+            assert_eq!(told(&soon(call(&transport, 1)).await), [RESULT]);
+            soon(hung_up.notified()).await;
+        }
+        assert_eq!(server.accepted(), 3);
     }
-    assert_eq!(server.accepted(), 3);
 }
 
 #[test]
