@@ -1,13 +1,17 @@
 //! What the versions that begin with `initialize` have in common. Each of them chooses it.
 
 use snodo_types::{
-    Envelope, Error, ErrorObject, Kind, Message, Outcome, ProtocolVersion, Routing, SessionId,
+    Envelope, Error, ErrorObject, Kind, LoggingLevel, Message, Outcome, ProtocolVersion, Routing,
+    SessionId,
 };
 
-use crate::{Carrier, Catalog, Outfit, Request, Role, dress, outcome};
+use crate::{Carrier, Catalog, LogLevel, Outfit, Params, Request, Role, dress, outcome};
 
 /// The request that opens a session. It is never cancelled and carries no version beside it.
 pub(crate) const INITIALIZE: &str = "initialize";
+
+pub(crate) const ROOTS_CHANGED: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
 
 pub(crate) fn outfit(
     version: ProtocolVersion,
@@ -56,6 +60,12 @@ pub(crate) fn admit(
         Some(entry) if entry.has(Role::ClientRequest) => Ok(()),
         _ => Err(refusal(version, method)),
     }
+}
+
+/// A level holds for the connection.
+pub(crate) fn log_level(level: &LoggingLevel) -> LogLevel {
+    let params = Params::new().with("level", level).expect("a level is a text");
+    LogLevel::Request(Box::new(Request::new("logging/setLevel", params)))
 }
 
 pub(crate) fn refusal(version: ProtocolVersion, method: &str) -> Error {

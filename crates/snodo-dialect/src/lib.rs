@@ -20,6 +20,8 @@ mod classic;
 mod dress;
 mod extension;
 mod header;
+mod initialize;
+mod log_level;
 mod meta;
 mod outcome;
 mod params;
@@ -30,12 +32,16 @@ mod v2026_07_28;
 
 use std::fmt;
 
-use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, SessionId};
+use snodo_types::{
+    Envelope, Error, LoggingLevel, Message, Outcome, ProtocolVersion, Raw, SessionId,
+};
 
 pub use catalog::{Catalog, Entry, Role};
 pub use dress::{Carrier, Identity, Outfit};
 pub use extension::{Extension, Extensions, declare};
 pub use header::{check_header, encode_header};
+pub use initialize::initialize;
+pub use log_level::LogLevel;
 pub use params::Params;
 pub use request::Request;
 pub use v2026_07_28::ParamHeaders;
@@ -114,6 +120,13 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     /// invalid, so that the tool has to be left out. `None` where the version has no such headers
     /// and annotations mean nothing.
     fn param_headers(&self, schema: &Raw) -> Option<Result<ParamHeaders, String>>;
+
+    /// How to ask for log messages from a level on. Deprecated in 2026-07-28, still part of it.
+    fn log_level(&self, level: LoggingLevel) -> LogLevel;
+
+    /// The notification that the client's roots have changed; `None` where the version has none,
+    /// since the server asks for them anew with each request.
+    fn roots_changed(&self) -> Option<String>;
 }
 
 /// The dialect of a version.

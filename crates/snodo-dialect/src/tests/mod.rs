@@ -6,6 +6,7 @@ mod dressing;
 mod extensions;
 mod reading;
 mod routes;
+mod telling;
 
 use serde::Serialize;
 use snodo_types::{Envelope, Error, ProtocolVersion, Raw, SessionId};

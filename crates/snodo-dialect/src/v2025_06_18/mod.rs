@@ -2,9 +2,13 @@
 
 mod catalog;
 
-use snodo_types::{Envelope, Error, Message, Outcome, ProtocolVersion, Raw, SessionId};
+use snodo_types::{
+    Envelope, Error, LoggingLevel, Message, Outcome, ProtocolVersion, Raw, SessionId,
+};
 
-use crate::{Carrier, Catalog, Era, Identity, Outfit, ParamHeaders, Request, classic, sealed};
+use crate::{
+    Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Request, classic, sealed,
+};
 
 /// Its dialect.
 #[derive(Debug)]
@@ -43,5 +47,13 @@ impl crate::Dialect for Dialect {
 
     fn param_headers(&self, _: &Raw) -> Option<Result<ParamHeaders, String>> {
         None
+    }
+
+    fn log_level(&self, level: LoggingLevel) -> LogLevel {
+        classic::log_level(&level)
+    }
+
+    fn roots_changed(&self) -> Option<String> {
+        Some(classic::ROOTS_CHANGED.to_owned())
     }
 }

@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use snodo_types::{
-    Cause, Envelope, Error, InputRequired, Kind, Message, Meta, Outcome, ProtocolVersion, Raw,
-    Routing, SessionId,
+    Cause, Envelope, Error, InputRequired, Kind, LoggingLevel, Message, Meta, Outcome,
+    ProtocolVersion, Raw, Routing, SessionId,
 };
 
 use crate::{
-    Carrier, Catalog, Era, Identity, Outfit, Request, Role, classic, dress, encode_header, meta,
-    outcome, sealed,
+    Carrier, Catalog, Era, Identity, LogLevel, Outfit, Request, Role, classic, dress,
+    encode_header, meta, outcome, sealed,
 };
 
 pub use param_headers::ParamHeaders;
@@ -99,6 +99,16 @@ impl crate::Dialect for Dialect {
 
     fn param_headers(&self, schema: &Raw) -> Option<Result<ParamHeaders, String>> {
         Some(ParamHeaders::of(schema))
+    }
+
+    /// Logging, "Requesting Log Messages": each request asks for its own.
+    fn log_level(&self, level: LoggingLevel) -> LogLevel {
+        let level = Raw::of(&level).expect("a level is a text");
+        LogLevel::Meta(Meta::LOG_LEVEL.to_owned(), level)
+    }
+
+    fn roots_changed(&self) -> Option<String> {
+        None
     }
 }
 

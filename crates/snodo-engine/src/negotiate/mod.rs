@@ -5,7 +5,7 @@ mod plan;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use snodo_dialect::{Era, Identity, Params, Request, dialect};
+use snodo_dialect::{Era, Params, Request, dialect, initialize};
 use snodo_types::{
     Body, Cause, Error, ErrorObject, Kind, Message, ProtocolVersion, TransportError, TransportFault,
 };
@@ -372,14 +372,6 @@ impl Negotiation {
 const DISCOVER: &str = "server/discover";
 const INITIALIZE: &str = "initialize";
 const INITIALIZED: &str = "notifications/initialized";
-
-fn initialize(version: ProtocolVersion, identity: &Identity) -> Result<Request, Error> {
-    let params = Params::new()
-        .with("protocolVersion", version.as_str())?
-        .with("capabilities", &identity.capabilities)?
-        .with("clientInfo", &identity.client_info)?;
-    Ok(Request::new(INITIALIZE, params))
-}
 
 /// The version a server answered `initialize` with, if it is one of those allowed.
 fn negotiated(result: &str, versions: &[ProtocolVersion]) -> Result<ProtocolVersion, Error> {

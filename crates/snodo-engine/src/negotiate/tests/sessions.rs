@@ -58,7 +58,7 @@ fn initialize_says_who_asks_and_what_it_can_and_is_never_cancelled() {
     let sent: Value = serde_json::from_str(&asked.message).expect("JSON");
     let expected = json!({
         "protocolVersion": "2025-11-25",
-        "capabilities": { "roots": {} },
+        "capabilities": { "roots": { "listChanged": false } },
         "clientInfo": { "name": "agent", "version": "1" },
     });
     assert_eq!(sent["params"], expected);
