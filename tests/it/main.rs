@@ -1,4 +1,9 @@
 //! The integration tests, one binary.
 
+mod connections;
+mod custom_transport;
+mod in_process;
 mod kit;
+mod negotiation;
+mod programs;
 mod transcripts;

@@ -134,14 +134,14 @@ struct Inner {
 }
 
 impl Shelf {
-    pub(super) fn say(&self, text: &str) -> Result<(), String> {
-        let message = Message::parse(text).map_err(|error| error.to_string())?;
+    pub(super) fn say(&self, text: &str) {
+        // What is no message is skipped, as on a pipe.
+        let Ok(message) = Message::parse(text) else { return };
         // The guard is gone before anybody is woken.
         let route = self.pending().deliver(message);
         if let Route::Delivered(Some(waker)) = route {
             waker.wake();
         }
-        Ok(())
     }
 
     pub(super) fn hang_up(&self) {

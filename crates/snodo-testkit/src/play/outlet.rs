@@ -45,7 +45,10 @@ impl Outlet {
     pub(crate) async fn say(&self, said: Said) -> Result<(), String> {
         match self {
             Self::Http(streams) => streams.say(said).await,
-            Self::Memory(shelf) => shelf.say(&said.text),
+            Self::Memory(shelf) => {
+                shelf.say(&said.text);
+                Ok(())
+            }
             Self::Pipe(lines) => {
                 lines.send(said.text).await.map_err(|_| "the client's pipe is closed".to_owned())
             }
