@@ -17,7 +17,7 @@ use crate::connections::OLD_SERVER;
 
 // S-07, S-30
 #[tokio::test]
-async fn three_lines() -> Result<(), Error> {
+async fn three_lines_call_a_tool() -> Result<(), Error> {
     let client = Client::connect(Stdio::new(OLD_SERVER).args(["-y", "nothing"])).await?;
     let result = client.call_tool("echo", json!({ "message": "hi" })).await?;
     assert_eq!(result.text(), "hi");
@@ -31,7 +31,7 @@ struct Weather {
 
 // S-03, S-30, S-40
 #[tokio::test]
-async fn one_request_and_all_it_can_carry() -> Result<(), Box<dyn std::error::Error>> {
+async fn one_request_carries_all_it_can() -> Result<(), Box<dyn std::error::Error>> {
     let server = demo().await;
     let client = Client::connect(Http::new(server.url())?).await?;
     let tools = client.list_tools().await?;
@@ -59,7 +59,7 @@ async fn one_request_and_all_it_can_carry() -> Result<(), Box<dyn std::error::Er
 
 // S-33, S-34
 #[tokio::test]
-async fn lists() -> Result<(), Box<dyn std::error::Error>> {
+async fn lists_come_whole_or_by_pages() -> Result<(), Box<dyn std::error::Error>> {
     let server = demo().await;
     let client = Client::connect(Http::new(server.url())?).await?;
     assert_eq!(client.list_tools().await?.len(), 2);
@@ -77,7 +77,7 @@ async fn lists() -> Result<(), Box<dyn std::error::Error>> {
 
 // S-13, S-14, S-24, S-25
 #[tokio::test]
-async fn a_configured_client() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_configured_client_answers_questions() -> Result<(), Box<dyn std::error::Error>> {
     let server = demo().await;
     let client = Client::builder()
         .protocol([ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25])
@@ -106,7 +106,7 @@ async fn a_configured_client() -> Result<(), Box<dyn std::error::Error>> {
 
 // S-02
 #[tokio::test]
-async fn answering_by_hand() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_question_is_answered_by_hand() -> Result<(), Box<dyn std::error::Error>> {
     let server = demo().await;
     let client = Client::connect(Http::new(server.url())?).await?;
     match client.call_tool("book", json!({})).outcome().await? {
@@ -130,7 +130,7 @@ struct Add {
 
 // S-07
 #[tokio::test]
-async fn in_process() -> Result<(), Error> {
+async fn a_server_in_this_process_takes_ten_lines() -> Result<(), Error> {
     let server = direct::Server::new("demo", "0.1.0").tool(
         "add",
         json!({ "type": "object", "properties": { "a": { "type": "integer" }, "b": { "type": "integer" } } }),
@@ -143,7 +143,7 @@ async fn in_process() -> Result<(), Error> {
 
 // S-04
 #[tokio::test]
-async fn errors() -> Result<(), Box<dyn std::error::Error>> {
+async fn an_error_says_all_it_knows() -> Result<(), Box<dyn std::error::Error>> {
     let server = demo().await;
     let client = Client::connect(Http::new(server.url())?).await?;
     match client.read_resource("file:///gone").await {
@@ -171,7 +171,7 @@ async fn errors() -> Result<(), Box<dyn std::error::Error>> {
 
 // S-03
 #[test]
-fn the_words_alone() -> Result<(), Box<dyn std::error::Error>> {
+fn the_words_do_alone() -> Result<(), Box<dyn std::error::Error>> {
     let line = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(Message::parse(line)?.text(), line);
     let text = r#"{"name":"echo","inputSchema":{"type":"object"},"com.example/odd":[1,{}]}"#;
