@@ -186,6 +186,8 @@ fn an_extension_overrides_no_header_of_the_version_and_routes_no_method_of_the_p
     };
     let routed = beside(greedy, &call).expect("dressed");
     assert_eq!(routed.value("Mcp-Name"), Some("echo"));
+    let beyond = Reports { methods: &["tools/call"], header: "x-report", ..REPORTS };
+    assert_eq!(beside(beyond, &call).expect("dressed").value("x-report"), None);
     let get = request("reports/get", &json!({}));
     let method = beside(Reports { header: "mcp-method", ..REPORTS }, &get).expect("dressed");
     assert_eq!(method.value("Mcp-Method"), Some("reports/get"));
