@@ -179,10 +179,11 @@ impl Place {
             packages.iter().rev().find(|(folder, _)| path.starts_with(**folder))?;
         let inside = path[folder.len()..].strip_suffix(".rs")?;
         let mut modules: Vec<_> = inside.split('/').collect();
-        // The first folder is the target's: src, src/bin, it, tests, examples.
+        // What names the target is no module: `src`, `src/bin/tool`, `tests/it`, `examples/hello`, and `it` in the
+        // package whose folder is `tests`.
         let target = match modules[..] {
-            ["src", "bin", _] => 3,
             ["src", "bin", _, ..] => 3,
+            ["tests" | "examples" | "benches", _, ..] => 2,
             [_, ..] => 1,
             [] => 0,
         };

@@ -35,9 +35,12 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if check && files.iter().any(|file| file.path == PAGE && file.text == page) {
         println!("coverage: {PAGE} is up to date");
     } else if check {
-        findings.push(format!(
-            "{PAGE} is not what this tree gives: run `cargo xtask coverage` and commit it"
-        ));
+        findings.push(Finding {
+            kind: Kind::Page,
+            text: format!(
+                "{PAGE} is not what this tree gives: run `cargo xtask coverage` and commit it"
+            ),
+        });
     } else {
         fs::write(shell::root().join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))?;
         println!("coverage: wrote {PAGE}");
@@ -46,10 +49,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if findings.is_empty() {
         return Ok(());
     }
+    findings.sort();
     for finding in &findings {
-        println!("{finding}");
+        println!("{}", finding.text);
     }
-    Err(format!("coverage: {} findings", findings.len()))
+    Err(format!("coverage: {}", counts(&findings)))
 }
 
 /// The rows, and what claims to prove them.
@@ -67,6 +71,43 @@ struct Coverage {
 enum Proof {
     Step(&'static str),
     Test(TestName),
+}
+
+/// What is wrong, a sentence.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Finding {
+    kind: Kind,
+    text: String,
+}
+
+/// What is wrong, as it is counted, in the order in which it is told.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Kind {
+    Unproven,
+    Fallen,
+    Misplaced,
+    Page,
+}
+
+impl Kind {
+    fn of(self, count: usize) -> String {
+        let (one, many) = match self {
+            Self::Unproven => ("row due without a proof", "rows due without a proof"),
+            Self::Fallen => ("proof that does not stand", "proofs that do not stand"),
+            Self::Misplaced => ("citation that is wrong", "citations that are wrong"),
+            Self::Page => ("page that is old", "pages that are old"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
+    }
+}
+
+/// `2 proofs that do not stand, 1 page that is old`.
+fn counts(findings: &[Finding]) -> String {
+    let mut kinds = BTreeMap::<_, usize>::new();
+    for finding in findings {
+        *kinds.entry(finding.kind).or_default() += 1;
+    }
+    kinds.into_iter().map(|(kind, count)| kind.of(count)).collect::<Vec<_>>().join(", ")
 }
 
 impl Coverage {
@@ -92,22 +133,27 @@ impl Coverage {
         Ok(coverage)
     }
 
-    /// What is wrong, a sentence each.
-    fn findings(&self, runs: &Runs) -> Vec<String> {
-        let mut findings = self.misplaced.clone();
+    /// What is wrong with the citations, the rows and what stands behind them.
+    fn findings(&self, runs: &Runs) -> Vec<Finding> {
+        let finding = |kind, text| Finding { kind, text };
+        let misplaced = self.misplaced.iter().map(|text| finding(Kind::Misplaced, text.clone()));
+        let due = self.rows.all().filter(|row| self.rows.is_due(row));
+        let unproven = due.filter(|row| !self.proofs.contains_key(&row.id)).map(|row| {
+            let text = format!("{} is due (issue {}) and nothing proves it", row.id, row.issue);
+            finding(Kind::Unproven, text)
+        });
+        // A proof that does not stand is told once, with all of its rows.
+        let mut rows = BTreeMap::<&Proof, Vec<&str>>::new();
         for row in self.rows.all() {
-            let proofs = self.proofs.get(&row.id);
-            if self.rows.is_due(row) && proofs.is_none() {
-                findings
-                    .push(format!("{} is due (issue {}) and nothing proves it", row.id, row.issue));
-            }
-            for proof in proofs.into_iter().flatten() {
-                findings.extend(
-                    runs.objection(proof).map(|objection| format!("{}: {objection}", row.id)),
-                );
+            for proof in self.proofs.get(&row.id).into_iter().flatten() {
+                rows.entry(proof).or_default().push(&row.id);
             }
         }
-        findings
+        let fallen = rows.iter().filter_map(|(proof, rows)| {
+            let objection = runs.objection(proof)?;
+            Some(finding(Kind::Fallen, format!("{}: {objection}", rows.join(", "))))
+        });
+        misplaced.chain(unproven).chain(fallen).collect()
     }
 
     /// The text of docs/coverage.md.

@@ -71,9 +71,7 @@ impl Runs {
     pub(super) fn objection(&self, proof: &Proof) -> Option<String> {
         match proof {
             Proof::Test(test) if self.passed.contains(test) => None,
-            Proof::Test(test) => {
-                Some(format!("the test `{test}` names it but did not run and pass"))
-            }
+            Proof::Test(test) => Some(format!("the test `{test}` did not run and pass")),
             Proof::Step(step) => {
                 let state = match self.steps.get(step) {
                     Some(StepRun::Passed) => return None,
@@ -81,7 +79,7 @@ impl Runs {
                     Some(StepRun::Stale) => "ran on an older tree",
                     None => "has not run",
                 };
-                Some(format!("`cargo xtask {step}` proves it, but {state}"))
+                Some(format!("`cargo xtask {step}` {state}"))
             }
         }
     }

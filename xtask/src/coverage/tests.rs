@@ -24,7 +24,8 @@ fn coverage(files: &[(&str, &str)]) -> Coverage {
 
 /// What is wrong with a tree whose test runner wrote this log.
 fn findings(files: &[(&str, &str)], log: &str) -> Vec<String> {
-    coverage(files).findings(&Runs::read(log))
+    let findings = coverage(files).findings(&Runs::read(log));
+    findings.into_iter().map(|finding| finding.text).collect()
 }
 
 const CITED: (&str, &str) = (
@@ -46,9 +47,7 @@ fn a_due_row_without_a_citation_fails_and_a_later_one_does_not() {
 
 #[test]
 fn a_cited_test_that_failed_or_did_not_run_fails() {
-    let expected = |row: &str| {
-        format!("{row}: the test `p a::tests::it_does_a` names it but did not run and pass")
-    };
+    let expected = "A-01, A-03: the test `p a::tests::it_does_a` did not run and pass";
     let logs = [
         "",
         "  FAIL [   0.005s] (1/1) p a::tests::it_does_a\n",
@@ -56,7 +55,7 @@ fn a_cited_test_that_failed_or_did_not_run_fails() {
         "  PASS [   0.005s] (1/1) p b::tests::it_does_a\n",
     ];
     for log in logs {
-        assert_eq!(findings(&[CITED], log), [expected("A-01"), expected("A-03")], "{log}");
+        assert_eq!(findings(&[CITED], log), [expected], "{log}");
     }
 }
 
@@ -114,12 +113,25 @@ fn a_test_is_named_as_the_runner_names_it() {
         ("crates/p/src/bin/tool.rs", "p it_does_a"),
         ("crates/p/src/bin/tool/main.rs", "p it_does_a"),
         ("crates/p/src/bin/tool/a.rs", "p a::it_does_a"),
+        ("crates/p/tests/it/main.rs", "p it_does_a"),
+        ("crates/p/tests/it/a.rs", "p a::it_does_a"),
+        ("crates/p/tests/it/a/mod.rs", "p a::it_does_a"),
+        ("crates/p/tests/small.rs", "p it_does_a"),
+        ("crates/p/examples/hello.rs", "p it_does_a"),
+        ("crates/p/examples/hello/a.rs", "p a::it_does_a"),
         ("tests/it/main.rs", "p-tests it_does_a"),
         ("tests/it/a/b.rs", "p-tests a::b::it_does_a"),
     ];
     for (path, expected) in cases {
         assert_eq!(named(path).as_deref(), Some(expected), "{path}");
     }
+}
+
+#[test]
+fn a_test_of_a_package_s_own_integration_binary_is_found_in_the_log() {
+    let code = "//! Words.\n// A-01\n#[test]\nfn it_does_a() {}\n";
+    let log = "        PASS [   0.005s] ( 1/43) p::it a::it_does_a\n";
+    assert_eq!(findings(&[("crates/p/tests/it/a.rs", code)], log), [""; 0]);
 }
 
 #[test]
@@ -152,8 +164,7 @@ fn a_fixture_proves_rows_through_the_test_that_plays_it() {
             [""; 0]
         );
         assert!(
-            findings(&[fixture, player], "")[0]
-                .contains("`p-tests a::it_plays_one` names it but did not run")
+            findings(&[fixture, player], "")[0].contains("`p-tests a::it_plays_one` did not run")
         );
     }
 }
@@ -177,13 +188,20 @@ fn a_fixture_that_no_test_plays_fails() {
 fn a_step_proves_its_rows_only_when_it_passed() {
     let runs = |run| Runs::default().with_step("zoo", run).objection(&Proof::Step("zoo"));
     assert_eq!(runs(StepRun::Passed), None);
-    assert_eq!(runs(StepRun::Failed).as_deref(), Some("`cargo xtask zoo` proves it, but failed"));
-    assert_eq!(
-        runs(StepRun::Stale).as_deref(),
-        Some("`cargo xtask zoo` proves it, but ran on an older tree")
-    );
+    assert_eq!(runs(StepRun::Failed).as_deref(), Some("`cargo xtask zoo` failed"));
+    assert_eq!(runs(StepRun::Stale).as_deref(), Some("`cargo xtask zoo` ran on an older tree"));
     let never = Runs::default().objection(&Proof::Step("zoo"));
-    assert_eq!(never.as_deref(), Some("`cargo xtask zoo` proves it, but has not run"));
+    assert_eq!(never.as_deref(), Some("`cargo xtask zoo` has not run"));
+}
+
+#[test]
+fn findings_are_counted_by_kind() {
+    let code = "//! Words.\n// A-02, A-03\n#[test]\nfn it_does_a() {}\n// A-02\nfn f() {}\n// A-03\nfn g() {}\n";
+    let findings = coverage(&[("crates/p/src/lib.rs", code)]).findings(&Runs::default());
+    assert_eq!(
+        counts(&findings),
+        "1 row due without a proof, 1 proof that does not stand, 2 citations that are wrong"
+    );
 }
 
 #[test]

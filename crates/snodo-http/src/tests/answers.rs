@@ -144,7 +144,7 @@ async fn a_body_that_is_no_response_to_the_request_is_malformed_and_says_why() {
     assert_eq!(failure(&transport(&server).await, 1).await.fault(), TransportFault::Malformed);
 }
 
-// JR-01
+// As the given case JR-01 has it.
 #[tokio::test]
 async fn an_id_that_came_back_as_text_is_the_request_s() {
     let server = Server::scripted(vec![json(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#)]).await;

@@ -112,7 +112,7 @@ async fn a_response_without_its_last_blank_line_counts() {
     }
 }
 
-// RC-07
+// As the given case RC-07 has it.
 #[tokio::test]
 async fn a_stream_held_open_behind_the_response_delays_nobody_and_its_connection_goes() {
     let hung_up = Arc::new(Notify::new());

@@ -100,7 +100,7 @@ fn a_notification_is_routed_by_what_it_points_at() {
     assert_eq!(concern("notifications/cancelled", "{}"), Concern::Nobody);
 }
 
-// JR-01
+// As the given case JR-01 has it.
 #[test]
 fn a_response_whose_number_came_back_as_text_finds_its_call() {
     assert_eq!(parse(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#).concerns(), Concern::Answer(1));
