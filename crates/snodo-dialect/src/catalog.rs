@@ -33,6 +33,7 @@ pub struct Entry {
     roles: &'static [Role],
     mirrored: Option<&'static str>,
     asks: bool,
+    reads: bool,
 }
 
 /// Who sends a method, and as what.
@@ -77,7 +78,7 @@ impl Catalog {
 
 impl Entry {
     pub(crate) const fn new(method: &'static str, roles: &'static [Role]) -> Self {
-        Self { method, roles, mirrored: None, asks: false }
+        Self { method, roles, mirrored: None, asks: false, reads: false }
     }
 
     /// The parameter that HTTP routes by.
@@ -89,6 +90,12 @@ impl Entry {
     /// The answer may be a request for input.
     pub(crate) const fn asking(mut self) -> Self {
         self.asks = true;
+        self
+    }
+
+    /// The request changes nothing, so that it may be sent again.
+    pub(crate) const fn reading(mut self) -> Self {
+        self.reads = true;
         self
     }
 
@@ -114,6 +121,13 @@ impl Entry {
     #[must_use]
     pub fn may_ask(&self) -> bool {
         self.asks
+    }
+
+    /// Whether the request changes nothing at the server, so that it may be sent again where
+    /// nobody knows what became of it. No tool counts as such, whatever it says of itself.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.reads
     }
 }
 

@@ -65,7 +65,8 @@ impl Pool {
     /// Sends a request over a resting connection, or a new one.
     ///
     /// A resting connection that turns out to be closed before anything of the request was written
-    /// costs nothing: the request goes over a new one.
+    /// costs nothing: the request goes over a new one. One that closes as the request goes out, and
+    /// before anything comes back, has [hardly](snodo_types::Processed::Unlikely) carried it.
     pub(crate) async fn send(
         self: &Arc<Self>,
         request: Request<Outgoing>,
@@ -114,12 +115,18 @@ impl Pool {
         }
     }
 
-    /// The request, if nothing of it was written.
+    /// The request, if nothing of it was written over a connection that had rested.
     fn unsent(
         &self,
         mut error: TrySendError<Request<Outgoing>>,
     ) -> Result<Request<Outgoing>, TransportError> {
-        error.take_message().ok_or_else(|| self.broken(error))
+        error.take_message().ok_or_else(|| {
+            let error = error.into_error();
+            // What does come back and is no HTTP says that the server was there.
+            let heard = error.is_parse();
+            let broken = fault::exchange(self.target.shown(), error);
+            if heard { broken } else { broken.hardly_processed() }
+        })
     }
 
     fn answer(

@@ -71,6 +71,9 @@ pub enum Processed {
     Maybe,
     /// It was not: the same request may be sent again.
     No,
+    /// Hardly: the connection had carried others and rested, and closed before anything came back.
+    /// Nearly always the peer hung up before it read. A request that only reads may be sent again.
+    Unlikely,
 }
 
 #[derive(Clone)]
@@ -137,6 +140,12 @@ impl TransportError {
     #[must_use]
     pub fn not_processed(self) -> Self {
         self.edit(|inner| inner.processed = Processed::No)
+    }
+
+    /// Says that the peer has hardly acted on the request.
+    #[must_use]
+    pub fn hardly_processed(self) -> Self {
+        self.edit(|inner| inner.processed = Processed::Unlikely)
     }
 
     /// Adds the error below.

@@ -113,6 +113,18 @@ fn three_methods_are_routed_by_name_and_may_ask_and_only_in_the_stateless_versio
     }
 }
 
+#[test]
+fn what_only_reads_is_asked_by_the_client_and_no_tool_or_change_is_among_it() {
+    let changes = ["initialize", "logging/setLevel", "tools/call", "tasks/cancel"];
+    for version in [V26, V25B, V25A] {
+        for entry in dialect(version).catalog().iter() {
+            let changes = changes.contains(&entry.method()) || entry.method().contains("subscri");
+            let reads = entry.has(ClientRequest) && !changes;
+            assert_eq!(entry.reads(), reads, "{entry:?} at {version}");
+        }
+    }
+}
+
 // S-36, S-38
 #[test]
 fn what_a_client_may_not_ask_is_refused_by_name_and_version() {

@@ -4,7 +4,7 @@ use crate::Role::{ClientNotification, ClientRequest, ServerNotification, ServerR
 use crate::{Catalog, Entry};
 
 pub(super) static CATALOG: Catalog = Catalog::new(&[
-    Entry::new("completion/complete", &[ClientRequest]),
+    Entry::new("completion/complete", &[ClientRequest]).reading(),
     Entry::new("elicitation/create", &[ServerRequest]),
     Entry::new("initialize", &[ClientRequest]),
     Entry::new("logging/setLevel", &[ClientRequest]),
@@ -17,16 +17,16 @@ pub(super) static CATALOG: Catalog = Catalog::new(&[
     Entry::new("notifications/resources/updated", &[ServerNotification]),
     Entry::new("notifications/roots/list_changed", &[ClientNotification]),
     Entry::new("notifications/tools/list_changed", &[ServerNotification]),
-    Entry::new("ping", &[ClientRequest, ServerRequest]),
-    Entry::new("prompts/get", &[ClientRequest]),
-    Entry::new("prompts/list", &[ClientRequest]),
-    Entry::new("resources/list", &[ClientRequest]),
-    Entry::new("resources/read", &[ClientRequest]),
+    Entry::new("ping", &[ClientRequest, ServerRequest]).reading(),
+    Entry::new("prompts/get", &[ClientRequest]).reading(),
+    Entry::new("prompts/list", &[ClientRequest]).reading(),
+    Entry::new("resources/list", &[ClientRequest]).reading(),
+    Entry::new("resources/read", &[ClientRequest]).reading(),
     Entry::new("resources/subscribe", &[ClientRequest]),
-    Entry::new("resources/templates/list", &[ClientRequest]),
+    Entry::new("resources/templates/list", &[ClientRequest]).reading(),
     Entry::new("resources/unsubscribe", &[ClientRequest]),
     Entry::new("roots/list", &[ServerRequest]),
     Entry::new("sampling/createMessage", &[ServerRequest]),
     Entry::new("tools/call", &[ClientRequest]),
-    Entry::new("tools/list", &[ClientRequest]),
+    Entry::new("tools/list", &[ClientRequest]).reading(),
 ]);

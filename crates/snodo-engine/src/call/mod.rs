@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use snodo_dialect::{Era, ParamHeaders, Request, dialect};
+use snodo_dialect::{Entry, Era, ParamHeaders, Request, dialect};
 use snodo_types::{
-    Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, ProtocolVersion,
-    TransportError, TransportFault,
+    Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, Processed,
+    ProtocolVersion, TransportError, TransportFault,
 };
 
 use crate::deadline::Deadline;
@@ -33,6 +33,10 @@ pub struct Call {
     consented: bool,
     /// A server that misses headers of a tool's arguments was asked once more.
     defined: bool,
+    /// The request changes nothing at the server.
+    reads: bool,
+    /// A request that was hardly heard was sent once more.
+    repeated: bool,
 }
 
 /// How long a call may take.
@@ -90,6 +94,8 @@ impl Call {
             rounds,
             consented: false,
             defined: false,
+            reads: false,
+            repeated: false,
         }
     }
 
@@ -165,8 +171,17 @@ impl Call {
     }
 
     /// The exchange is over without an answer; `None` where it just ended.
+    ///
+    /// A request that only reads, and that the peer hung up on before it heard it, is sent once
+    /// more.
     pub fn handle_closed(&mut self, why: Option<TransportError>) {
         if matches!(self.state, State::Waiting(_)) {
+            let unheard = why.as_ref().is_some_and(|why| why.processed() == Processed::Unlikely);
+            if unheard && self.reads && !std::mem::replace(&mut self.repeated, true) {
+                tracing::debug!("the server hung up as the request went out; it is sent once more");
+                self.state = State::Fresh;
+                return;
+            }
             let why = why.unwrap_or_else(|| {
                 TransportError::new(
                     TransportFault::StreamEnded,
@@ -265,6 +280,8 @@ impl Call {
         let dressed = terms.dialect.admit(&self.request.method);
         match dressed.and_then(|()| terms.dialect.dress(&self.request, id, terms.outfit)) {
             Ok(envelope) => {
+                let entry = terms.dialect.catalog().entry(&self.request.method);
+                self.reads = entry.is_some_and(Entry::reads);
                 self.deadline.start(now);
                 self.state = State::Waiting(id);
                 Step::Send(envelope)

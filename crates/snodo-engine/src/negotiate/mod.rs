@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use snodo_dialect::{Era, Params, Request, dialect, initialize};
 use snodo_types::{
-    Body, Cause, Error, ErrorObject, Kind, Message, ProtocolVersion, TransportError, TransportFault,
+    Body, Cause, Error, ErrorObject, Kind, Message, Processed, ProtocolVersion, TransportError,
+    TransportFault,
 };
 
 use crate::Step;
@@ -29,6 +30,8 @@ pub struct Negotiation {
     aside: Option<Step<Opened>>,
     /// What the probe got, where it led to `initialize`.
     probe: Option<Error>,
+    /// What the server hung up on before it heard it was sent once more.
+    repeated: bool,
     doing: &'static str,
 }
 
@@ -68,6 +71,7 @@ impl Negotiation {
             deadline: Deadline::default(),
             aside: None,
             probe: None,
+            repeated: false,
             doing: "connect",
         }
     }
@@ -156,6 +160,9 @@ impl Negotiation {
     }
 
     /// The exchange is over without an answer; `None` where it just ended.
+    ///
+    /// What the peer hung up on before it heard it is sent once more: the worst that comes of it is
+    /// a session that nobody uses.
     pub fn handle_closed(&mut self, why: Option<TransportError>) {
         let why = why.unwrap_or_else(|| {
             TransportError::new(
@@ -163,6 +170,10 @@ impl Negotiation {
                 "the connection ended before the answer",
             )
         });
+        let unheard = why.processed() == Processed::Unlikely;
+        if unheard && !std::mem::replace(&mut self.repeated, true) {
+            return self.repeat();
+        }
         match self.state {
             State::Probing { .. } => {
                 let verdict = Verdict::of_failure(why, self.plan.carrier);
@@ -225,6 +236,16 @@ impl Negotiation {
         self.doing = doing;
         self.deadline = Deadline::new(limit, None);
         self.deadline.start(now);
+    }
+
+    fn repeat(&mut self) {
+        tracing::debug!("the server hung up as the request went out; it is sent once more");
+        self.state = match std::mem::replace(&mut self.state, State::Told) {
+            State::Probing { version, again } => State::Probe { version, again },
+            State::Initializing(versions) => State::Initialize(versions),
+            State::Announcing(opened) => State::Announce(opened),
+            other => other,
+        };
     }
 
     fn start(&self) -> State {

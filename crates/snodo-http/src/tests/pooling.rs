@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use snodo_transport::Transport as _;
-use snodo_types::Processed;
+use snodo_types::{Processed, TransportFault};
 use tokio::sync::Notify;
 
 use super::server::{Act, Server, events, json, plain, soon, whole_events, write};
@@ -134,13 +134,28 @@ async fn a_resting_connection_that_was_closed_costs_nothing() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_with_a_request_on_it_is_not_tried_again() {
-    let server = Server::scripted(vec![json(RESULT), vec![Act::Reset], json(RESULT)]).await;
+    for end in [Act::Reset, Act::Close] {
+        let ends = vec![end];
+        let server = Server::scripted(vec![json(RESULT), ends.clone(), ends, json(RESULT)]).await;
+        let transport = transport(&server).await;
+        result(&transport, 1).await;
+        let error = failure(&transport, 1).await;
+        assert_eq!(error.processed(), Processed::Unlikely, "it had rested");
+        assert_eq!(server.seen().len(), 2);
+        let error = failure(&transport, 1).await;
+        assert_eq!(error.processed(), Processed::Maybe, "it was new");
+        result(&transport, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_back_and_is_no_http_says_that_the_request_was_heard() {
+    let nonsense = vec![Act::Write(b"hello?\r\n\r\n".to_vec()), Act::Close];
+    let server = Server::scripted(vec![json(RESULT), nonsense]).await;
     let transport = transport(&server).await;
     result(&transport, 1).await;
     let error = failure(&transport, 1).await;
-    assert_eq!(error.processed(), Processed::Maybe);
-    assert_eq!(server.seen().len(), 2);
-    result(&transport, 1).await;
+    assert_eq!((error.fault(), error.processed()), (TransportFault::Malformed, Processed::Maybe));
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use snodo_dialect::{Params, Request};
+use snodo_types::TransportFault::Closed;
 use snodo_types::{Cause, Kind, Outcome, RequestState, TransportError, TransportFault};
 
 use super::{Line, V25A, V25B, V26, data, patient};
@@ -212,6 +213,28 @@ fn a_closed_connection_is_told_with_its_reason_or_as_a_stream_that_ended() {
     line.call.handle_closed(Some(TransportError::new(TransportFault::Timeout, "no connection")));
     let error = line.failed();
     assert_eq!((error.kind(), error.code()), (Kind::Transport, -32001));
+}
+
+#[test]
+fn a_request_that_only_reads_is_sent_once_more_where_the_server_hung_up_before_it_heard_it() {
+    let unheard = || TransportError::new(Closed, "closed").hardly_processed();
+    for version in [V26, V25B, V25A] {
+        let mut line = Line::asking(version, "tools/list", patient());
+        let first = line.last_id;
+        line.call.handle_closed(Some(unheard()));
+        line.sends();
+        assert!(line.last_id > first, "under an id of its own");
+        line.call.handle_closed(Some(unheard()));
+        assert_eq!(line.failed().transport().map(TransportError::fault), Some(Closed));
+
+        let mut line = Line::calling(version);
+        line.call.handle_closed(Some(unheard()));
+        assert_eq!(line.failed().transport().map(TransportError::fault), Some(Closed), "a tool");
+
+        let mut line = Line::asking(version, "tools/list", patient());
+        line.call.handle_closed(Some(TransportError::new(Closed, "closed")));
+        assert_eq!(line.failed().transport().map(TransportError::fault), Some(Closed), "heard");
+    }
 }
 
 // S-38

@@ -3,7 +3,7 @@
 use serde_json::json;
 use snodo_types::{Error, Kind, TransportError, TransportFault};
 
-use super::{HTTP, PIPE, PROBE, Talk, V25B, fault, message, status, with_status};
+use super::{HTTP, PIPE, PROBE, Talk, V25B, V26, fault, message, status, with_status};
 
 fn fails(why: TransportError) -> Error {
     let mut talk = Talk::probing(HTTP);
@@ -79,6 +79,17 @@ fn silence_over_http_is_the_network_s_and_fails() {
     let error = talk.failed();
     assert!(error.is_timeout());
     assert_eq!(super::data(&error), json!({ "timeoutMs": 10_000 }));
+}
+
+#[test]
+fn what_the_server_hung_up_on_before_it_heard_it_is_sent_once_more() {
+    let unheard = || TransportError::new(TransportFault::Closed, "closed").hardly_processed();
+    let mut talk = Talk::probing(HTTP);
+    talk.negotiation.handle_closed(Some(unheard()));
+    talk.asks("server/discover", V26);
+    talk.negotiation.handle_closed(Some(unheard()));
+    let error = talk.failed();
+    assert_eq!(error.transport().map(TransportError::fault), Some(TransportFault::Closed));
 }
 
 #[test]
