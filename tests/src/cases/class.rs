@@ -156,9 +156,13 @@ impl fmt::Display for Shape {
 fn name(cause: &Cause) -> &'static str {
     match cause {
         Cause::Decode(_) => "Decode",
+        Cause::InputHandler { .. } => "InputHandler",
         Cause::InputRequired(_) => "InputRequired",
+        Cause::MalformedInput { .. } => "MalformedInput",
+        Cause::MaxInputRounds { .. } => "MaxInputRounds",
         Cause::MaxTotalTimeout => "MaxTotalTimeout",
         Cause::Negotiation { .. } => "Negotiation",
+        Cause::NoInputHandler { .. } => "NoInputHandler",
         Cause::PageLimit { .. } => "PageLimit",
         Cause::RepeatedCursor { .. } => "RepeatedCursor",
         Cause::Timeout => "Timeout",
@@ -206,9 +210,8 @@ const CLASSES: &[Class] = &[
     Class {
         name: "protocol",
         shapes: &[
-            local(-32000, Below::Causes(&["Decode", "UnknownResultType"])),
+            local(-32000, Below::Causes(&["Decode", "MalformedInput", "UnknownResultType"])),
             local(-32000, Below::Faults(&[Malformed])),
-            refusal(Below::Causes(&["Decode", "MalformedInput", "UnknownResultType"])),
         ],
     },
     Class { name: "redirect", shapes: &[local(-32000, Below::Status(300, 399))] },
@@ -233,7 +236,7 @@ const CLASSES: &[Class] = &[
         ],
     },
     Class { name: "too_large", shapes: &[local(-32000, Below::Faults(&[TooLarge]))] },
-    Class { name: "too_many_rounds", shapes: &[refusal(Below::Causes(&["MaxInputRounds"]))] },
+    Class { name: "too_many_rounds", shapes: &[local(-32000, Below::Causes(&["MaxInputRounds"]))] },
     Class {
         name: "transport",
         shapes: &[local(

@@ -80,7 +80,7 @@ pub(crate) fn run(file: &CaseFile) -> Result<Verdict, Need> {
 
 impl DecodeCase {
     async fn ask(&self, version: ProtocolVersion) -> Result<Read, String> {
-        let (client, mut wire) = Wire::connect(version).await?;
+        let (client, mut wire) = Wire::connect(Client::builder(), version).await?;
         let method = self.method.clone();
         let asking = tokio::spawn(async move { ask(&client, &method).await });
         let lines = wire.lines().await;

@@ -31,7 +31,6 @@ pub(crate) fn of_case(case: &CaseFile) -> Option<Need> {
 const GROUPS: &[(&str, u8, &str)] = &[
     ("cli", 10, "the command line"),
     ("config", 10, "configuration files"),
-    ("headers", 4, "x-mcp-header"),
     ("oauth", 9, "authorization servers"),
     ("structured", 6, "validation of structured content"),
     ("uritemplate", 6, "matching of URI templates"),
@@ -43,7 +42,6 @@ const CASES: &[(&str, u8, &str)] = &[
     ("JR-05", 5, "events of the connection"),
     ("RC-01", 5, "resuming of streams"),
     ("RC-05", 5, "resuming of streams"),
-    ("SH-01", 4, "x-mcp-header"),
     ("SS-01", 5, "renewal of sessions"),
     ("SS-03", 5, "renewal of sessions"),
 ];

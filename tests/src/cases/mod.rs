@@ -12,6 +12,7 @@ mod client;
 mod decode;
 mod feed;
 mod head;
+mod headers;
 pub mod http;
 mod jsonrpc;
 mod later;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::later::{self, Need};
 use super::store::{self, CaseFile};
-use super::{Verdict, decode, http, jsonrpc, process, sse, stdio};
+use super::{Verdict, decode, headers, http, jsonrpc, process, sse, stdio};
 
 /// The cases to run.
 ///
@@ -123,6 +123,7 @@ fn bounded(case: CaseFile) -> Verdict {
 fn run(case: &CaseFile) -> Result<Verdict, Need> {
     match case.group.as_str() {
         "decode" => decode::run(case),
+        "headers" => headers::run(case),
         "http" => http::run(case),
         "jsonrpc" => jsonrpc::run(case),
         "process" => process::run(case),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use snodo::stdio::Pipe;
 use snodo::transport::Connect;
 use snodo::types::{TransportError, TransportFault};
-use snodo::{Client, Error, ProtocolVersion};
+use snodo::{Builder, Client, Error, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
@@ -27,29 +27,34 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Begins to connect a client, which may speak all versions of the era of this one.
-    pub(crate) fn begin(version: ProtocolVersion) -> (JoinHandle<Result<Client, Error>>, Self) {
+    pub(crate) fn begin(
+        builder: Builder,
+        version: ProtocolVersion,
+    ) -> (JoinHandle<Result<Client, Error>>, Self) {
         let stateless = version == ProtocolVersion::V2026_07_28;
         let initialize = [ProtocolVersion::V2025_11_25, ProtocolVersion::V2025_06_18];
         let era = if stateless { vec![version] } else { initialize.to_vec() };
-        Self::begin_with(&era, version)
+        Self::begin_with(builder.protocol(era), version)
     }
 
     fn begin_with(
-        versions: &[ProtocolVersion],
+        builder: Builder,
         version: ProtocolVersion,
     ) -> (JoinHandle<Result<Client, Error>>, Self) {
         let (near, far) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(near);
         let pipe = Once(Mutex::new(Some(Pipe::new(reader, writer))));
-        let builder = Client::builder().protocol(versions.iter().copied());
         let connecting = tokio::spawn(async move { builder.connect(pipe).await });
         let (reader, writer) = tokio::io::split(far);
         (connecting, Self { reader, writer, rest: Vec::new(), version })
     }
 
     /// Connects a client that speaks this version, and nothing else.
-    pub(crate) async fn connect(version: ProtocolVersion) -> Result<(Client, Self), String> {
-        let (connecting, mut wire) = Self::begin_with(&[version], version);
+    pub(crate) async fn connect(
+        builder: Builder,
+        version: ProtocolVersion,
+    ) -> Result<(Client, Self), String> {
+        let (connecting, mut wire) = Self::begin_with(builder.protocol([version]), version);
         for _ in 0..2 {
             for line in wire.lines().await {
                 wire.answer(&line).await?;

@@ -255,6 +255,12 @@ async fn call_tool(client: &Client, call: &Call) -> StepResult {
     if let Some(timeout) = call.timeout {
         request = request.timeout(timeout);
     }
+    if call.reset_on_progress {
+        request = request.reset_timeout_on_progress();
+    }
+    if let Some(limit) = call.max_total {
+        request = request.max_total_timeout(limit);
+    }
     match call.cancel_after {
         None => outcome(request.await.map(drop)),
         Some(after) => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use snodo::http::Http;
 use snodo::stdio::{Pipe, Stdio};
 use snodo::transport::Connect;
-use snodo::types::TransportError;
+use snodo::types::{Roots, TransportError};
 use snodo::{Builder, Client, Error, ProtocolVersion};
 
 use super::{Baseline, ClientScript};
@@ -92,6 +92,17 @@ fn builder(script: &ClientScript, versions: Vec<ProtocolVersion>) -> Builder {
     }
     if let Some(capabilities) = &script.capabilities {
         builder = builder.capabilities(capabilities);
+    }
+    if let Some(answer) = script.elicit.clone() {
+        let pages = answer.clone();
+        builder = builder
+            .on_form(move |_| std::future::ready(Ok(answer.clone())))
+            .on_url(move |_| std::future::ready(Ok(pages.clone())));
+    }
+    if let Some(known) = script.roots.clone() {
+        let mut roots = Roots::new();
+        roots.roots = known;
+        builder = builder.on_roots(move |_| std::future::ready(Ok(roots.clone())));
     }
     builder
 }

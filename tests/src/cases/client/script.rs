@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 use snodo::ProtocolVersion;
+use snodo::types::{ElicitResult, Root};
 
 use super::Step;
 use crate::cases::later::Need;
@@ -48,8 +49,9 @@ pub(crate) struct ClientScript {
     sse_max_retries: Option<u32>,
     pub(crate) url_path: Option<String>,
     pub(crate) capabilities: Option<Value>,
-    pub(crate) elicit: Option<Value>,
-    pub(crate) roots: Option<Value>,
+    /// What every form and every page is answered with.
+    pub(crate) elicit: Option<ElicitResult>,
+    pub(crate) roots: Option<Vec<Root>>,
     #[serde(default)]
     consume_notifications: bool,
     #[serde(default)]
@@ -78,9 +80,6 @@ impl Baseline {
 impl ClientScript {
     /// What the script needs that is not there yet.
     pub(crate) fn needs(&self) -> Result<(), Need> {
-        if self.elicit.is_some() || self.roots.is_some() {
-            return Err(Need::new(4, "handlers for what a server asks"));
-        }
         if self.sse_max_retries.is_some() {
             return Err(Need::new(5, "resuming of streams: `sse_max_retries`"));
         }

@@ -64,9 +64,6 @@ impl Step {
     /// What the step needs that is not there yet.
     pub(crate) fn needs(&self) -> Result<(), Need> {
         match &self.action {
-            Action::Call(call) if call.reset_on_progress || call.max_total.is_some() => {
-                Err(Need::new(4, "a timeout that progress restarts"))
-            }
             Action::Listen => Err(Need::new(5, "subscriptions")),
             Action::Notify => Err(Need::new(4, "notifications of the caller's own")),
             Action::Resume => Err(Need::new(5, "resuming of a session")),

@@ -1,12 +1,11 @@
 //! The scripted server: listeners on the loopback interface, on a runtime of their own.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
-use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
 use super::connection;
@@ -99,7 +98,10 @@ impl Server {
         let mut listeners = Vec::new();
         let mut origins = BTreeMap::new();
         for host in script.hosts() {
-            let listener = runtime.block_on(listen(script.server.bind.as_deref()))?;
+            let address = script.server.bind.as_deref().unwrap_or("127.0.0.1");
+            let address = address.parse().map_err(std::io::Error::other)?;
+            let listener = TcpListener::bind(SocketAddr::new(address, 0))?;
+            listener.set_nonblocking(true)?;
             let address = listener.local_addr()?;
             origins.insert(host.clone(), format!("http://{address}"));
             listeners.push((host, listener));
@@ -149,15 +151,8 @@ impl Shared {
     }
 }
 
-async fn listen(bind: Option<&str>) -> std::io::Result<TcpListener> {
-    let address = bind.unwrap_or("127.0.0.1").parse().map_err(std::io::Error::other)?;
-    let address = SocketAddr::new(address, 0);
-    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
-    socket.bind(address)?;
-    socket.listen(1024)
-}
-
 async fn accept(listener: TcpListener, host: String, shared: Arc<Shared>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     while let Ok((stream, _)) = listener.accept().await {
         tokio::spawn(connection::serve(stream, host.clone(), Arc::clone(&shared)));
     }

@@ -1,5 +1,6 @@
 //! Cases of `jsonrpc/`: what a server says to a client with requests in flight.
 
+mod handlers;
 mod ids;
 mod play;
 mod script;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use snodo::{Client, Error, ProtocolVersion};
 use tokio::task::JoinHandle;
 
+use super::handlers::{Handlers, Handling};
 use super::ids::{Alias, translate, translate_value};
 use super::script::{Effect, Exchange, Header, PendingCall};
 use crate::cases::class::Failure;
@@ -18,7 +19,11 @@ pub(crate) async fn play(
     header: &Header,
     exchanges: &[Exchange],
 ) -> Result<Vec<String>, String> {
-    let mut scene = Scene::open(version, header).await?;
+    let effects = exchanges.iter().flat_map(|exchange| &exchange.effects);
+    let cancels = effects.clone().any(|effect| matches!(effect, Effect::CancelHandler));
+    let handles = cancels || effects.clone().any(|effect| matches!(effect, Effect::Call { .. }));
+    let handlers = Handlers::new(handles, cancels);
+    let mut scene = Scene::open(version, header, handlers).await?;
     let mut faults = Vec::new();
     for (at, exchange) in exchanges.iter().enumerate() {
         let seen = scene.hear(&exchange.said).await?;
@@ -41,6 +46,7 @@ struct Scene {
     calls: Vec<Call>,
     aliases: Vec<Alias>,
     progress: Arc<Mutex<Vec<Value>>>,
+    handlers: Handlers,
 }
 
 /// A request in flight.
@@ -61,24 +67,30 @@ struct Seen {
     ended: Vec<(Value, Result<String, Failure>)>,
     sent: Vec<String>,
     progress: Vec<Value>,
+    handling: Vec<Handling>,
 }
 
 impl Scene {
-    async fn open(version: ProtocolVersion, header: &Header) -> Result<Self, String> {
+    async fn open(
+        version: ProtocolVersion,
+        header: &Header,
+        handlers: Handlers,
+    ) -> Result<Self, String> {
+        let builder = handlers.install(Client::builder());
         let is_opening = |call: &PendingCall| call.method == "initialize";
         let progress = Arc::default();
         let (calls, aliases) = (Vec::new(), Vec::new());
         if let Some(opening) = header.pending.iter().find(|call| is_opening(call)) {
-            let (connecting, mut wire) = Wire::begin(version);
+            let (connecting, mut wire) = Wire::begin(builder, version);
             let running =
                 tokio::spawn(async move { joined(connecting.await).map(Answer::Connected) });
             let real = real_id(&wire.lines().await)?;
-            let mut scene = Self { wire, client: None, calls, aliases, progress };
+            let mut scene = Self { wire, client: None, calls, aliases, progress, handlers };
             scene.keep(opening, real, running);
             return Ok(scene);
         }
-        let (client, wire) = Wire::connect(version).await?;
-        let mut scene = Self { wire, client: Some(client), calls, aliases, progress };
+        let (client, wire) = Wire::connect(builder, version).await?;
+        let mut scene = Self { wire, client: Some(client), calls, aliases, progress, handlers };
         for call in &header.pending {
             scene.begin(version, call).await?;
         }
@@ -131,7 +143,7 @@ impl Scene {
         }
         let told =
             std::mem::take(&mut *self.progress.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Seen { ended, sent, progress: told })
+        Ok(Seen { ended, sent, progress: told, handling: self.handlers.seen() })
     }
 
     /// Whether another request is answered.
@@ -194,6 +206,13 @@ impl Seen {
     fn shows(&self, effect: &Effect, aliases: &[Alias]) -> bool {
         match effect {
             Effect::AnyOf(choices) => choices.iter().any(|choice| self.shows(choice, aliases)),
+            Effect::Call { method, order } => self.handling.iter().any(|handling| match handling {
+                Handling::Began { method: began, order: seen } => {
+                    method == began && order.as_ref().is_none_or(|order| order == seen)
+                }
+                Handling::Stopped => false,
+            }),
+            Effect::CancelHandler => self.handling.contains(&Handling::Stopped),
             Effect::Ignored => self.ended.is_empty() && self.sent.is_empty(),
             Effect::NotifyOther => self.ended.is_empty() && self.sent.is_empty(),
             Effect::Progress(token) => self.progress.contains(token),
@@ -231,7 +250,8 @@ impl Seen {
             Err(failure) => format!("{id} rejected: {failure}"),
         });
         let sent = self.sent.iter().map(|line| format!("sent {}", shown(line)));
-        let words: Vec<_> = ended.chain(sent).collect();
+        let handling = self.handling.iter().map(|handling| format!("{handling:?}"));
+        let words: Vec<_> = ended.chain(sent).chain(handling).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join("; ") }
     }
 }
@@ -246,12 +266,12 @@ impl Effect {
         }
     }
 
-    /// Whether it is the client's to write something. Nothing is checked further where the answer
-    /// to `initialize` is expected, which `notifications/initialized` follows.
+    /// Whether it is the client's to write something: what a handler answers, or what follows the
+    /// answer to `initialize`.
     fn is_sending(&self) -> bool {
         match self {
             Self::AnyOf(choices) => choices.iter().any(Self::is_sending),
-            Self::Resolve { .. } => true,
+            Self::Call { .. } | Self::Resolve { .. } => true,
             Self::Send(_) | Self::SendLacks(_) | Self::SendRawContains(_) => true,
             _ => false,
         }

@@ -37,6 +37,13 @@ pub(crate) struct Exchange {
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
     AnyOf(Vec<Self>),
+    /// A handler runs, and sees the properties of the schema in this order.
+    Call {
+        method: String,
+        order: Option<Vec<String>>,
+    },
+    /// The handler that runs is stopped.
+    CancelHandler,
     /// Nothing but a log line.
     Ignored,
     /// An unknown notification: told to somebody, or dropped.
@@ -109,7 +116,12 @@ fn effect(mut members: Map<String, Value>) -> Result<Effect, Need> {
                 serde_json::from_value(value).map_err(|_| unknown())?;
             Effect::AnyOf(choices.into_iter().map(effect).collect::<Result<_, _>>()?)
         }
-        "call" | "cancel_handler" => return Err(Need::new(4, "handlers for what a server asks")),
+        "call" => {
+            let order = members.remove("property_order").map(serde_json::from_value);
+            let order = order.transpose().map_err(|_| unknown())?;
+            Effect::Call { method: text(&value)?, order }
+        }
+        "cancel_handler" => Effect::CancelHandler,
         "event" => return Err(Need::new(5, "events of the connection")),
         "ignored" => Effect::Ignored,
         "notify" => return Err(Need::new(5, "a stream of notifications")),
