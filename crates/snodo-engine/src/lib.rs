@@ -17,6 +17,7 @@ mod pages;
 mod question;
 mod rounds;
 mod step;
+mod subscribe;
 mod verdict;
 
 pub use attend::{Attendant, Duty, Refusal};
@@ -27,3 +28,4 @@ pub use pages::Pages;
 pub use question::{Answer, Answering, Question};
 pub use rounds::{handler_failed, questions};
 pub use step::{Step, Terms};
+pub use subscribe::{Ending, Subscription, Tidings};

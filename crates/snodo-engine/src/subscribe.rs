@@ -1,0 +1,264 @@
+//! One subscription, from its request to its end (2026-07-28, subscriptions).
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use snodo_dialect::{Params, Request};
+use snodo_types::{
+    Body, Error, Message, Outcome, RequestId, SubscriptionFilter, TransportError, TransportFault,
+};
+
+use crate::Terms;
+use crate::deadline::Deadline;
+
+/// A subscription: asked for, acknowledged, fed, ended.
+///
+/// Only the wait for the acknowledgement has a clock. What comes before it, or under another
+/// subscription's id, is passed over and counted.
+#[derive(Debug)]
+pub struct Subscription {
+    request: Request,
+    deadline: Deadline,
+    state: State,
+    strays: u64,
+}
+
+/// One thing for the driver of a [`Subscription`] to do or to tell.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
+pub enum Tidings {
+    /// The server agreed to this much of the filter.
+    Accepted(Box<SubscriptionFilter>),
+    /// It is over; nothing follows.
+    Closed(Ending),
+    /// Something happened.
+    Event(Message),
+    /// Send this and read what comes back.
+    Send(snodo_types::Envelope),
+}
+
+/// How a subscription ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The server gave it up (`notifications/cancelled`).
+    Cancelled,
+    /// The server ended it in good order.
+    Complete,
+    /// It failed: the server's error, or the transport's.
+    Failed(Error),
+}
+
+#[derive(Debug)]
+enum State {
+    Fresh,
+    /// Sent under this id, and not acknowledged.
+    Asked(u64),
+    /// Acknowledged.
+    Open(u64),
+    Telling(u64, Box<Tidings>),
+    Ended(Ending),
+    Told,
+}
+
+impl Subscription {
+    /// A subscription that is not asked for yet. `timeout` is for the acknowledgement.
+    ///
+    /// # Errors
+    ///
+    /// The filter cannot be written (-32602).
+    pub fn new(filter: &SubscriptionFilter, timeout: Option<Duration>) -> Result<Self, Error> {
+        let params = Params::new().with("notifications", filter)?;
+        let mut request = Request::new("subscriptions/listen", params);
+        request.listen = true;
+        request.inbox.keep_first = true;
+        Ok(Self { request, deadline: Deadline::new(timeout, None), state: State::Fresh, strays: 0 })
+    }
+
+    /// What is asked, to be changed before it is sent.
+    pub fn request_mut(&mut self) -> &mut Request {
+        &mut self.request
+    }
+
+    /// What is to be done or told next; `None` until something happens.
+    pub fn poll(
+        &mut self,
+        next_id: impl FnOnce() -> u64,
+        terms: &Terms<'_>,
+        now: Instant,
+    ) -> Option<Tidings> {
+        match std::mem::replace(&mut self.state, State::Told) {
+            State::Fresh => Some(self.send(next_id(), terms, now)),
+            State::Telling(id, tidings) => {
+                self.state = State::Open(id);
+                Some(*tidings)
+            }
+            State::Ended(ending) => Some(Tidings::Closed(ending)),
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
+    /// Takes a message from the exchange of this subscription. Before the next one the driver polls.
+    pub fn handle_message(&mut self, message: Message, terms: &Terms<'_>) {
+        let (id, acknowledged) = match self.state {
+            State::Asked(id) => (id, false),
+            State::Open(id) => (id, true),
+            _ => return,
+        };
+        match message.body() {
+            Body::Result { .. } | Body::Error { .. } => self.answered(message, terms, acknowledged),
+            Body::Notification { method: "notifications/cancelled", .. } => {
+                self.end(Ending::Cancelled, acknowledged);
+            }
+            Body::Notification { params, .. } if !concerns(params, id) => self.strays += 1,
+            Body::Notification { method: ACKNOWLEDGED, params } if !acknowledged => {
+                self.state = match accepted(params) {
+                    Ok(filter) => State::Telling(id, Box::new(Tidings::Accepted(Box::new(filter)))),
+                    Err(error) => State::Ended(Ending::Failed(error)),
+                };
+            }
+            Body::Notification { method, .. } if !acknowledged || method == ACKNOWLEDGED => {
+                tracing::debug!(
+                    method,
+                    "came before or beside the acknowledgement of a subscription"
+                );
+                self.strays += 1;
+            }
+            Body::Notification { .. } => {
+                self.state = State::Telling(id, Box::new(Tidings::Event(message)));
+            }
+            Body::Request { method, .. } => {
+                tracing::warn!(
+                    method,
+                    "the server sent a request, which its version does not allow"
+                );
+            }
+        }
+    }
+
+    /// The exchange is over without a response; `None` where it just ended.
+    pub fn handle_closed(&mut self, why: Option<TransportError>) {
+        let acknowledged = matches!(self.state, State::Open(_));
+        if acknowledged || matches!(self.state, State::Asked(_)) {
+            let why = why.unwrap_or_else(|| {
+                let text = "the stream of the subscription ended without a word";
+                TransportError::new(TransportFault::StreamEnded, text)
+            });
+            self.end(Ending::Failed(Error::from(why)), acknowledged);
+        }
+    }
+
+    /// The time given by [`deadline`](Self::deadline) has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if matches!(self.state, State::Asked(_))
+            && let Some(error) = self.deadline.expired(now)
+        {
+            self.end(Ending::Failed(error), false);
+        }
+    }
+
+    /// The transport waits for a person: the clock stands.
+    pub fn handle_held(&mut self, now: Instant) {
+        self.deadline.hold(now);
+    }
+
+    /// The wait for a person is over.
+    pub fn handle_released(&mut self, now: Instant) {
+        self.deadline.release(now);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Asked(_) => self.deadline.at(),
+            _ => None,
+        }
+    }
+
+    /// How many messages came that were not this subscription's, or came too early.
+    #[must_use]
+    pub fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    fn send(&mut self, id: u64, terms: &Terms<'_>, now: Instant) -> Tidings {
+        let dressed = terms.dialect.admit(&self.request.method);
+        match dressed.and_then(|()| terms.dialect.dress(&self.request, id, terms.outfit)) {
+            Ok(envelope) => {
+                self.deadline.start(now);
+                self.state = State::Asked(id);
+                Tidings::Send(envelope)
+            }
+            Err(error) => Tidings::Closed(Ending::Failed(error)),
+        }
+    }
+
+    fn answered(&mut self, message: Message, terms: &Terms<'_>, acknowledged: bool) {
+        let ending = match terms.dialect.read(&self.request, message, terms.outfit) {
+            Ok(Outcome::Complete(_)) => Ending::Complete,
+            Ok(Outcome::InputRequired(_)) => Ending::Failed(Error::decode(
+                "a subscription may not be answered by asking for input",
+            )),
+            Err(error) => Ending::Failed(error),
+        };
+        self.end(ending, acknowledged);
+    }
+
+    /// An end before the acknowledgement is a failure, however it came.
+    fn end(&mut self, ending: Ending, acknowledged: bool) {
+        self.state = State::Ended(match ending {
+            Ending::Failed(error) => Ending::Failed(error),
+            ending if acknowledged => ending,
+            _ => {
+                let text = "the server ended the subscription before it acknowledged it";
+                let why = TransportError::new(TransportFault::StreamEnded, text);
+                Ending::Failed(Error::from(why))
+            }
+        });
+    }
+}
+
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// Whether a notification is under this subscription's id. One without an id came on a stream that
+/// is this subscription's alone.
+fn concerns(params: Option<&str>, id: u64) -> bool {
+    #[derive(Deserialize)]
+    struct Tagged {
+        #[serde(default, rename = "_meta")]
+        meta: Option<Tag>,
+    }
+
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(default, rename = "io.modelcontextprotocol/subscriptionId")]
+        id: Option<RequestId>,
+    }
+
+    let tagged = params.and_then(|params| serde_json::from_str::<Tagged>(params).ok());
+    let tag = tagged.and_then(|tagged| tagged.meta).and_then(|meta| meta.id);
+    tag.is_none_or(|tag| tag.as_ours() == Some(id))
+}
+
+fn accepted(params: Option<&str>) -> Result<SubscriptionFilter, Error> {
+    #[derive(Deserialize)]
+    struct Acknowledged {
+        notifications: SubscriptionFilter,
+    }
+
+    let Some(params) = params else {
+        return Err(Error::decode("a subscription was acknowledged without parameters"));
+    };
+    let acknowledged = serde_json::from_str::<Acknowledged>(params);
+    acknowledged
+        .map(|acknowledged| acknowledged.notifications)
+        .map_err(|error| Error::decode(format!("the acknowledgement of a subscription: {error}")))
+}
+
+#[cfg(test)]
+#[path = "subscribe_tests.rs"]
+mod tests;
