@@ -66,9 +66,7 @@ impl Aside {
                     self.handlers
                         .push((key, Box::pin(connection.context.clone().answer(question))));
                 }
-                Duty::Notify(message) => {
-                    tracing::trace!(?message, "nobody listens to this notification")
-                }
+                Duty::Notify(message) => connection.context.bridge.publish(&message),
                 Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                     self.replies.push(transport.exchange(envelope));
                 }

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use snodo_dialect::Outfit;
 use snodo_engine::{Duty, Question, Refusal};
 use snodo_transport::{Exchange, Incoming, Transport};
-use snodo_types::{Message, Raw, TransportError};
+use snodo_types::{Envelope, Message, Raw, TransportError, TransportFault};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -23,7 +23,7 @@ use crate::context::Context;
 /// [`MAX_REPLIES`] at most.
 #[derive(Debug)]
 pub(crate) struct Attendant {
-    handed: mpsc::Sender<Message>,
+    handed: mpsc::Sender<Handed>,
     task: Option<AbortHandle>,
 }
 
@@ -66,12 +66,23 @@ impl Attendant {
         Self { handed, task }
     }
 
-    /// Hands over what came on the stream of a call.
-    pub(crate) fn hand(&self, message: Message) {
-        if let Err(error) = self.handed.try_send(message) {
-            tracing::warn!(%error, "what the server asked could not be attended");
+    /// Hands something over. What finds no room is given up, with a warning.
+    pub(crate) fn hand(&self, handed: Handed) {
+        if let Err(error) = self.handed.try_send(handed) {
+            tracing::warn!(%error, "the attendant of a connection could not take something over");
         }
     }
+}
+
+/// What may be handed to an attendant.
+#[derive(Debug)]
+pub(crate) enum Handed {
+    /// What came on the stream of a call and is not about it.
+    Message(Message),
+    /// To be sent, whatever comes of it.
+    Send(Envelope),
+    /// The server's own stream.
+    Stream(Exchange),
 }
 
 impl Drop for Attendant {
@@ -89,7 +100,7 @@ struct Post {
     context: Context,
     machine: snodo_engine::Attendant,
     unsolicited: Option<Exchange>,
-    inbox: mpsc::Receiver<Message>,
+    inbox: mpsc::Receiver<Handed>,
     replies: JoinSet<()>,
     handlers: JoinSet<Result<Raw, Refusal>>,
     /// Which task works on which question; bounded by the machine.
@@ -102,6 +113,7 @@ enum Event {
     Lost(u64),
     /// The connection is gone.
     Over,
+    Post(Envelope),
     StreamOver(Option<TransportError>),
 }
 
@@ -115,12 +127,17 @@ impl Post {
                     tracing::warn!(count, "the server sent faster than it was attended")
                 }
                 Event::Over => return,
+                Event::Post(envelope) => self.act(Duty::Send(envelope)),
                 Event::StreamOver(why) => {
                     self.unsolicited = None;
-                    tracing::debug!(
-                        error = why.map(tracing::field::display),
-                        "the server's own stream is over"
-                    );
+                    let why = why.unwrap_or_else(|| {
+                        TransportError::new(
+                            TransportFault::StreamEnded,
+                            "the server's own stream ended",
+                        )
+                    });
+                    tracing::debug!(error = %why, "nothing comes unasked any more");
+                    self.context.bridge.close(&why);
                 }
             }
             while let Some(duty) = self.machine.poll() {
@@ -132,9 +149,7 @@ impl Post {
     fn act(&mut self, duty: Duty) {
         match duty {
             Duty::Ask(key, question) => self.ask(key, question),
-            Duty::Notify(message) => {
-                tracing::trace!(?message, "nobody listens to this notification")
-            }
+            Duty::Notify(message) => self.context.bridge.publish(&message),
             Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                 self.replies.spawn(deliver(self.transport.exchange(envelope)));
             }
@@ -174,7 +189,11 @@ impl Post {
             Poll::Ready(None) | Poll::Pending => {}
         }
         match self.inbox.poll_recv(cx) {
-            Poll::Ready(Some(message)) => return Poll::Ready(Event::Arrived(message)),
+            Poll::Ready(Some(Handed::Message(message))) => {
+                return Poll::Ready(Event::Arrived(message));
+            }
+            Poll::Ready(Some(Handed::Send(envelope))) => return Poll::Ready(Event::Post(envelope)),
+            Poll::Ready(Some(Handed::Stream(stream))) => self.unsolicited = Some(stream),
             Poll::Ready(None) => return Poll::Ready(Event::Over),
             Poll::Pending => {}
         }

@@ -13,7 +13,7 @@ use snodo_transport::Connect;
 use snodo_types::{
     CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
     GetPromptResult, InputRequired, InputResponses, Item, Page, Prompt, ProtocolVersion, Raw,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
 };
 
 use crate::Request;
@@ -25,6 +25,7 @@ use crate::list::{List, ListKind};
 use crate::options::Options;
 use crate::running::Stack;
 use crate::server::{Server, Session};
+use crate::subscription::Listen;
 use crate::tools::Tools;
 
 /// A client of one server.
@@ -251,6 +252,11 @@ impl Client {
             );
         }
         self.ask(method, Params::from_object(&params))
+    }
+
+    /// Listens to the server: one API on every version. See [`Subscription`](crate::Subscription).
+    pub fn listen(&self, filter: SubscriptionFilter) -> Listen {
+        Listen::new(self, filter)
     }
 
     /// Lets the client's handlers answer what a server asks, as the rounds of a request do: every

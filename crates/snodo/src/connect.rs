@@ -15,12 +15,13 @@ use snodo_engine::{Negotiation, Opened, Plan, Step};
 use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport};
 use snodo_types::{Error, Message, Routing, TransportError};
 
-use crate::attendant::Attendant;
+use crate::attendant::{Attendant, Handed};
 use crate::connection::{Connection, carrier};
 use crate::context::Context;
 use crate::options::Options;
 use crate::server::Server;
 use crate::timer::{self, Timer};
+use tokio::sync::OnceCell;
 
 /// [`Connect`] without its type: what a client keeps to renew its connection.
 pub(crate) trait Connector: Send + Sync {
@@ -90,13 +91,19 @@ pub(crate) async fn open(
         context,
         target,
         attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
+        stream: OnceCell::new(),
         _early: early,
     };
     if let Some(info) = Server::of(&connection.opened).info() {
         // The cell is this connection's own, and empty until here.
         drop(connection.context.server.set(info.clone()));
     }
-    listen(&connection, options).await;
+    // Over HTTP a server asks on a stream of its own: it is there before the first call.
+    let session = connection.opened.dialect.era() == Era::Initialize;
+    let asks = connection.identity.capabilities.text() != "{}";
+    if session && asks && abilities.own_stream && !abilities.same_task {
+        connection.server_stream(options.timeout).await;
+    }
     Ok(connection)
 }
 
@@ -168,7 +175,7 @@ impl Opening<'_> {
             let transport = Arc::clone(&self.transport);
             Attendant::spawn(transport, Outfit::default(), self.context.clone(), None)
         });
-        early.hand(message);
+        early.hand(Handed::Message(message));
     }
 
     async fn reopen(&mut self) -> Result<(), TransportError> {
@@ -216,41 +223,5 @@ impl Opening<'_> {
         timer
             .poll(self.negotiation.deadline(), cx)
             .map_ok(|()| self.negotiation.handle_timeout(timer::now()))
-    }
-}
-
-/// Over HTTP the server's own stream is opened where something attends it, and its head is waited
-/// for: a server drops what it asks on a stream that is not there yet.
-async fn listen(connection: &Connection, options: &Options) {
-    let abilities = connection.transport.abilities();
-    let session = connection.opened.dialect.era() == Era::Initialize;
-    if !session || !abilities.own_stream || connection.identity.capabilities.text() == "{}" {
-        return;
-    }
-    let Some(mut stream) =
-        connection.transport.unsolicited(connection.opened.outfit.routing().clone())
-    else {
-        return;
-    };
-    let mut timer = Timer::default();
-    let deadline = options.timeout.and_then(|timeout| timer::now().checked_add(timeout));
-    let first = poll_fn(|cx| match Pin::new(&mut stream).poll_next(cx) {
-        Poll::Ready(first) => Poll::Ready(first),
-        Poll::Pending => timer.poll(deadline, cx).map(|_| None),
-    });
-    match first.await {
-        Some(Ok(_)) => {
-            let outfit = connection.opened.outfit.clone();
-            let attendant = Attendant::spawn(
-                Arc::clone(&connection.transport),
-                outfit,
-                connection.context.clone(),
-                Some(stream),
-            );
-            // Nothing else has been attended on a connection that nobody has yet.
-            drop(connection.attendant.set(attendant));
-        }
-        Some(Err(error)) => tracing::warn!(%error, "the server's own stream could not be opened"),
-        None => tracing::debug!("the server offers no stream of its own"),
     }
 }

@@ -1,15 +1,22 @@
 //! One connection: a transport, what was agreed on, and who attends it.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+use std::time::Duration;
 
+use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
 use snodo_transport::{Abilities, Transport};
-use snodo_types::{Message, ProtocolVersion};
+use snodo_types::{Envelope, Message, ProtocolVersion};
+use tokio::sync::OnceCell;
 
-use crate::attendant::Attendant;
+use crate::attendant::{Attendant, Handed};
 use crate::context::Context;
+use crate::timer::{self, Timer};
 
 /// A connection is a value: made by a negotiation, shared by the calls that run on it, and over
 /// with the last of them.
@@ -24,6 +31,8 @@ pub(crate) struct Connection {
     pub(crate) target: String,
     /// The task that answers the server; made when there is something to attend.
     pub(crate) attendant: OnceLock<Attendant>,
+    /// Whether the server's own stream is there, once somebody wanted it.
+    pub(crate) stream: OnceCell<bool>,
     /// The one that answered before the session was open; its last reply may be on its way.
     pub(crate) _early: Option<Attendant>,
 }
@@ -39,13 +48,57 @@ impl Connection {
         }
     }
 
-    /// Hands what the server asked on the stream of a call to the attendant.
+    /// Hands what the server said on the stream of a call to the attendant.
     pub(crate) fn attend(&self, message: Message) {
-        let attendant = self.attendant.get_or_init(|| {
+        self.attendant().hand(Handed::Message(message));
+    }
+
+    /// Sends something that nobody waits for.
+    pub(crate) fn post(&self, envelope: Envelope) {
+        self.attendant().hand(Handed::Send(envelope));
+    }
+
+    /// Makes sure that the server's own notifications come in; says whether they do. Over HTTP the
+    /// stream for them is opened at the first call, and its head waited for: a server drops what
+    /// it has to tell while there is none.
+    pub(crate) async fn server_stream(&self, timeout: Option<Duration>) -> bool {
+        let abilities = self.transport.abilities();
+        if !abilities.own_stream {
+            return self.attendant.get().is_some();
+        }
+        *self.stream.get_or_init(|| self.open_stream(timeout)).await
+    }
+
+    async fn open_stream(&self, timeout: Option<Duration>) -> bool {
+        let routing = self.opened.outfit.routing().clone();
+        let Some(mut stream) = self.transport.unsolicited(routing) else { return false };
+        let mut timer = Timer::default();
+        let deadline = timeout.and_then(|timeout| timer::now().checked_add(timeout));
+        let first = poll_fn(|cx| match Pin::new(&mut stream).poll_next(cx) {
+            Poll::Ready(first) => Poll::Ready(first),
+            Poll::Pending => timer.poll(deadline, cx).map(|_| None),
+        });
+        match first.await {
+            Some(Ok(_)) => {
+                self.attendant().hand(Handed::Stream(stream));
+                true
+            }
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the server's own stream could not be opened");
+                false
+            }
+            None => {
+                tracing::debug!("the server offers no stream of its own");
+                false
+            }
+        }
+    }
+
+    fn attendant(&self) -> &Attendant {
+        self.attendant.get_or_init(|| {
             let transport = Arc::clone(&self.transport);
             Attendant::spawn(transport, self.opened.outfit.clone(), self.context.clone(), None)
-        });
-        attendant.hand(message);
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use snodo_types::{Implementation, Raw};
 
 use crate::handlers::Handlers;
 use crate::served::Served;
+use crate::subscription::Bridge;
 
 /// The handlers, and what they are told; shared by the attendant and the calls.
 #[derive(Clone, Debug)]
@@ -16,11 +17,19 @@ pub(crate) struct Context {
     /// Known once the connection is open; the first questions may come before.
     pub(crate) server: Arc<OnceLock<Implementation>>,
     pub(crate) served: Arc<Served>,
+    /// Who listens to the server's own notifications.
+    pub(crate) bridge: Arc<Bridge>,
 }
 
 impl Context {
     pub(crate) fn new(handlers: Arc<Handlers>, max_server_requests: usize) -> Self {
-        Self { handlers, max_server_requests, server: Arc::default(), served: Arc::default() }
+        Self {
+            handlers,
+            max_server_requests,
+            server: Arc::default(),
+            served: Arc::default(),
+            bridge: Arc::default(),
+        }
     }
 
     /// A machine that knows these handlers.

@@ -52,6 +52,7 @@ mod request;
 mod running;
 mod served;
 mod server;
+mod subscription;
 mod timer;
 mod tools;
 #[cfg(feature = "tower")]
@@ -77,6 +78,7 @@ pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};
 pub use server::{Server, Session};
+pub use subscription::{Closed, Event, Listen, Notification, Subscription};
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

@@ -1,0 +1,154 @@
+//! Where the unasked notifications of a session are handed to those who listen.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use snodo_transport::{Inbox, Incoming};
+use snodo_types::{Body, InboxLimits, Message, ResourceParams, SubscriptionFilter, TransportError};
+
+/// The listeners of one connection. Without any, a notification costs nothing.
+#[derive(Default)]
+pub(crate) struct Bridge(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    listeners: HashMap<u64, Listener>,
+    next: u64,
+    /// How many listeners watch a resource.
+    watched: HashMap<String, usize>,
+    closed: Option<TransportError>,
+}
+
+struct Listener {
+    filter: SubscriptionFilter,
+    inbox: Inbox,
+    waker: Option<Waker>,
+}
+
+impl Bridge {
+    /// Adds a listener; gives its number.
+    pub(super) fn add(&self, filter: SubscriptionFilter, limits: InboxLimits) -> u64 {
+        let mut state = self.lock();
+        let number = state.next;
+        state.next += 1;
+        let mut inbox = Inbox::new(limits);
+        if let Some(why) = &state.closed {
+            inbox.fail(why.clone());
+        }
+        state.listeners.insert(number, Listener { filter, inbox, waker: None });
+        number
+    }
+
+    /// What a listener is to be told.
+    pub(super) fn set_filter(&self, number: u64, filter: &SubscriptionFilter) {
+        if let Some(listener) = self.lock().listeners.get_mut(&number) {
+            listener.filter = filter.clone();
+        }
+    }
+
+    pub(super) fn remove(&self, number: u64) {
+        self.lock().listeners.remove(&number);
+    }
+
+    /// One more watches a resource; says whether it is the first.
+    pub(super) fn watch(&self, uri: &str) -> bool {
+        let mut state = self.lock();
+        let watchers = state.watched.entry(uri.to_owned()).or_default();
+        *watchers += 1;
+        *watchers == 1
+    }
+
+    /// One less watches a resource; says whether it was the last.
+    pub(super) fn unwatch(&self, uri: &str) -> bool {
+        let mut state = self.lock();
+        let Some(watchers) = state.watched.get_mut(uri) else { return false };
+        *watchers -= 1;
+        let last = *watchers == 0;
+        if last {
+            state.watched.remove(uri);
+        }
+        last
+    }
+
+    pub(super) fn poll(
+        &self,
+        number: u64,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<Incoming, TransportError>>> {
+        let mut state = self.lock();
+        let Some(listener) = state.listeners.get_mut(&number) else { return Poll::Ready(None) };
+        if let Some(next) = listener.inbox.take() {
+            return Poll::Ready(Some(next));
+        }
+        listener.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Hands a notification to everybody who wants it.
+    pub(crate) fn publish(&self, message: &Message) {
+        let Body::Notification { method, params } = message.body() else { return };
+        let mut wakers = Vec::new();
+        for listener in self.lock().listeners.values_mut() {
+            if wants(&listener.filter, method, params) {
+                listener.inbox.push(message.clone());
+                wakers.extend(listener.waker.take());
+            }
+        }
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// The server's own stream is over: so is every listener.
+    pub(crate) fn close(&self, why: &TransportError) {
+        let mut wakers = Vec::new();
+        let mut state = self.lock();
+        state.closed = Some(why.clone());
+        for listener in state.listeners.values_mut() {
+            listener.inbox.fail(why.clone());
+            wakers.extend(listener.waker.take());
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bridge({} listeners)", self.lock().listeners.len())
+    }
+}
+
+/// A listener's place, given back when it is dropped.
+pub(super) struct Place {
+    pub(super) bridge: Arc<Bridge>,
+    pub(super) number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.bridge.remove(self.number);
+    }
+}
+
+/// What a server tells of a resource may be about a part of what was subscribed to, whose URI goes
+/// on behind it.
+fn wants(filter: &SubscriptionFilter, method: &str, params: Option<&str>) -> bool {
+    match method {
+        "notifications/tools/list_changed" => filter.tools_list_changed == Some(true),
+        "notifications/prompts/list_changed" => filter.prompts_list_changed == Some(true),
+        "notifications/resources/list_changed" => filter.resources_list_changed == Some(true),
+        "notifications/resources/updated" => {
+            let told =
+                params.and_then(|params| serde_json::from_str::<ResourceParams>(params).ok());
+            told.is_some_and(|told| {
+                filter.resources().iter().any(|uri| told.uri.starts_with(uri.as_str()))
+            })
+        }
+        _ => false,
+    }
+}

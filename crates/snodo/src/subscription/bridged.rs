@@ -1,0 +1,139 @@
+//! A subscription on versions that begin with `initialize`: the server's own notifications, and
+//! `resources/subscribe` for each resource.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use snodo_dialect::Params;
+use snodo_transport::Incoming;
+use snodo_types::{EmptyResult, Error, InboxLimits, ServerCapabilities, SubscriptionFilter};
+
+use super::bridge::Place;
+use super::listen::Options;
+use super::{Closed, Event, Notification};
+use crate::client::Core;
+use crate::{Client, Request};
+
+/// A listener of the connection's bridge, and the resources it watches.
+pub(super) struct Bridged {
+    place: Place,
+    watched: Watched,
+}
+
+/// The resources of one listener. The last to watch one ends that at the server.
+struct Watched {
+    core: Arc<Core>,
+    uris: Vec<String>,
+}
+
+impl Bridged {
+    pub(super) async fn open(
+        client: Client,
+        filter: SubscriptionFilter,
+        options: Options,
+    ) -> Result<(Self, SubscriptionFilter), Error> {
+        if !filter.other.is_empty() || !filter.tasks().is_empty() {
+            tracing::debug!("keys of extensions are left out: this version knows none");
+        }
+        let core = Arc::clone(client.core());
+        let offered = core.connection.server_stream(options.timeout).await;
+        let capabilities = client.server().capabilities().cloned().unwrap_or_default();
+        let mut accepted = allowed(&filter, &capabilities);
+        if !offered {
+            // Nothing would ever come.
+            accepted = SubscriptionFilter::new();
+        }
+        let mut limits = InboxLimits::default();
+        limits.capacity = options.max_buffer;
+        limits.overflow = options.overflow;
+        let bridge = Arc::clone(&core.connection.context.bridge);
+        let number = bridge.add(SubscriptionFilter::new(), limits);
+        let place = Place { bridge, number };
+        let mut watched = Watched { core, uris: Vec::new() };
+        // What changes from here on is told.
+        place.bridge.set_filter(number, &accepted);
+        for uri in accepted.resources() {
+            watched.watch(&client, uri, options.timeout).await?;
+        }
+        Ok((Self { place, watched }, accepted))
+    }
+
+    pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        loop {
+            let polled = std::task::ready!(self.place.bridge.poll(self.place.number, cx));
+            return Poll::Ready(match polled {
+                Some(Ok(Incoming::Message(message))) => {
+                    Event::Notification(Notification::new(message))
+                }
+                Some(Ok(Incoming::Dropped(lost))) => Event::Dropped(lost),
+                Some(Ok(_)) => continue,
+                Some(Err(why)) => {
+                    let target = &self.watched.core.connection.target;
+                    Event::Closed(Closed::Failed(
+                        Error::from(why).at("subscriptions/listen", target),
+                    ))
+                }
+                None => Event::Closed(Closed::Complete),
+            });
+        }
+    }
+}
+
+impl Watched {
+    /// Watches one more resource. The server is asked once for all who watch it.
+    async fn watch(
+        &mut self,
+        client: &Client,
+        uri: &str,
+        timeout: Option<Duration>,
+    ) -> Result<(), Error> {
+        let first = self.core.connection.context.bridge.watch(uri);
+        self.uris.push(uri.to_owned());
+        if first {
+            let params = Params::new().with("uri", uri);
+            let request =
+                params.map(|params| snodo_dialect::Request::new("resources/subscribe", params));
+            let subscribed: Request<EmptyResult> = Request::new(client, request);
+            subscribed.timeout(timeout).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let connection = &self.core.connection;
+        for uri in &self.uris {
+            if !connection.context.bridge.unwatch(uri) || self.core.is_closed() {
+                continue;
+            }
+            let dressed = Params::new().with("uri", uri.as_str()).and_then(|params| {
+                let request = snodo_dialect::Request::new("resources/unsubscribe", params);
+                connection.opened.dialect.dress(
+                    &request,
+                    self.core.next_id(),
+                    &connection.opened.outfit,
+                )
+            });
+            match dressed {
+                Ok(envelope) => connection.post(envelope),
+                Err(error) => tracing::debug!(%error, "a resource is still watched at the server"),
+            }
+        }
+    }
+}
+
+/// As much of a filter as the server declared to tell.
+fn allowed(filter: &SubscriptionFilter, server: &ServerCapabilities) -> SubscriptionFilter {
+    let both = |asked: Option<bool>, told: bool| asked.filter(|asked| *asked && told);
+    let mut allowed = SubscriptionFilter::new();
+    allowed.tools_list_changed = both(filter.tools_list_changed, server.tools_list_changed());
+    allowed.prompts_list_changed = both(filter.prompts_list_changed, server.prompts_list_changed());
+    allowed.resources_list_changed =
+        both(filter.resources_list_changed, server.resources_list_changed());
+    if server.resources_subscribe() {
+        allowed.resource_subscriptions.clone_from(&filter.resource_subscriptions);
+    }
+    allowed
+}
