@@ -66,7 +66,7 @@ impl Aside {
                     self.handlers
                         .push((key, Box::pin(connection.context.clone().answer(question))));
                 }
-                Duty::Notify(message) => connection.context.bridge.publish(&message),
+                Duty::Notify(message) => connection.context.tell(message),
                 Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                     self.replies.push(transport.exchange(envelope));
                 }

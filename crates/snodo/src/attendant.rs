@@ -9,7 +9,7 @@ use futures_core::Stream;
 use snodo_dialect::Outfit;
 use snodo_engine::{Duty, Question, Refusal};
 use snodo_transport::{Exchange, Incoming, Transport};
-use snodo_types::{Envelope, Message, Raw, TransportError, TransportFault};
+use snodo_types::{Body, Envelope, Message, Raw, TransportError, TransportFault};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -122,7 +122,7 @@ impl Post {
         loop {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 Event::Answered(task, answer) => self.answered(task, answer),
-                Event::Arrived(message) => self.machine.handle_message(message, &self.outfit),
+                Event::Arrived(message) => self.arrived(message),
                 Event::Lost(count) => {
                     tracing::warn!(count, "the server sent faster than it was attended")
                 }
@@ -146,10 +146,17 @@ impl Post {
         }
     }
 
+    fn arrived(&mut self, message: Message) {
+        if matches!(message.body(), Body::Request { .. }) && !self.context.answers() {
+            return tracing::warn!(?message, "the server asks, which its version does not allow");
+        }
+        self.machine.handle_message(message, &self.outfit);
+    }
+
     fn act(&mut self, duty: Duty) {
         match duty {
             Duty::Ask(key, question) => self.ask(key, question),
-            Duty::Notify(message) => self.context.bridge.publish(&message),
+            Duty::Notify(message) => self.context.tell(message),
             Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                 self.replies.spawn(deliver(self.transport.exchange(envelope)));
             }

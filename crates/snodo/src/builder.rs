@@ -15,10 +15,11 @@ use snodo_types::{
     Raw, Roots, TraceContext,
 };
 
-use crate::Client;
+use crate::context::NotificationSink;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
 use crate::options::{Options, TraceHook};
+use crate::{Client, Notification};
 
 /// A client that is not connected yet.
 ///
@@ -136,6 +137,17 @@ impl Builder {
         G: Future<Output = Result<Roots, HandlerError>> + Send + 'static,
     {
         self.handlers.set_roots(handler);
+        self
+    }
+
+    /// Calls a function with everything the server tells: log messages, changes, whatever is not the
+    /// progress of a request. It is called in the task that read the message and should not wait.
+    /// Over HTTP it makes versions that begin with `initialize` open the server's own stream.
+    pub fn on_notification(
+        mut self,
+        function: impl Fn(Notification) + Send + Sync + 'static,
+    ) -> Self {
+        self.options.sink = Some(NotificationSink::new(function));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -112,6 +112,11 @@ impl Call {
     /// Starts it. `spent` of its time was spent already, in a queue.
     pub(crate) fn start(self, spent: Duration) -> Driver {
         let Self { core, mut request, mut limits, .. } = self;
+        if let Some((name, value)) = &*core.log_level.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // Lowest of what the caller says: the options of the request win.
+            request.meta.insert(0, (name.clone(), value.clone()));
+        }
         if let (None, Some(hook)) = (&request.trace, &core.options.trace_context) {
             request.trace = hook.context();
         }

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use snodo_dialect::Params;
+use snodo_dialect::{LogLevel, Params};
 use snodo_direct::Runtime;
 use snodo_engine::{handler_failed, questions};
 use snodo_transport::Connect;
 use snodo_types::{
     CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
-    GetPromptResult, InputRequired, InputResponses, Item, Page, Prompt, ProtocolVersion, Raw,
-    ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
+    GetPromptResult, InputRequired, InputResponses, Item, LoggingLevel, Page, Prompt,
+    ProtocolVersion, Raw, ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
 };
 
 use crate::Request;
@@ -66,6 +66,8 @@ pub(crate) struct Core {
     server: Server,
     session: Option<Session>,
     pub(crate) tools: Tools,
+    /// What each request says of log messages, where each says so by itself.
+    pub(crate) log_level: Mutex<Option<(String, Raw)>>,
     /// The next id. It is never used again, whatever becomes of the connection.
     ids: AtomicU64,
     closed: AtomicBool,
@@ -136,6 +138,7 @@ impl Client {
             server,
             session,
             tools: Tools::default(),
+            log_level: Mutex::default(),
             ids,
             closed: AtomicBool::new(false),
         };
@@ -252,6 +255,54 @@ impl Client {
             );
         }
         self.ask(method, Params::from_object(&params))
+    }
+
+    /// Says from which level on the server is to send log messages. On versions that begin with
+    /// `initialize` it is told at once, by `logging/setLevel`; on the stateless version every
+    /// request from now on says so by itself. The messages come to
+    /// [`Builder::on_notification`]. Deprecated in 2026-07-28, still part of it.
+    ///
+    /// # Errors
+    ///
+    /// What the server answers; -32601 from one that does not log.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the request, where there is one.
+    pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), Error> {
+        match self.core.connection.opened.dialect.log_level(level) {
+            LogLevel::Meta(name, value) => {
+                let mut kept = self.core.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+                *kept = Some((name, value));
+                Ok(())
+            }
+            LogLevel::Request(request) => {
+                let request: Request<EmptyResult> = Request::new(self, Ok(*request));
+                request.await.map(drop)
+            }
+        }
+    }
+
+    /// Tells the server that what the roots handler answers has changed, on versions that have a
+    /// word for it; on the stateless version a server asks anew each time, and nothing is sent.
+    /// Declare `{"roots": {"listChanged": true}}` with [`Builder::capabilities`] to use it.
+    ///
+    /// # Errors
+    ///
+    /// The notification cannot be delivered (-32000).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it was written, nothing is sent.
+    pub async fn roots_changed(&self) -> Result<(), Error> {
+        let connection = &self.core.connection;
+        let Some(text) = connection.opened.dialect.roots_changed() else { return Ok(()) };
+        let mut exchange = connection.transport.exchange(connection.opened.outfit.wrap(text));
+        while let Some(incoming) = exchange.next().await {
+            let told = incoming.map_err(Error::from);
+            told.map_err(|error| error.at("notifications/roots/list_changed", &connection.target))?;
+        }
+        Ok(())
     }
 
     /// Listens to the server: one API on every version. See [`Subscription`](crate::Subscription).

@@ -70,7 +70,7 @@ pub(crate) async fn open(
         probe_timeout: clocks(options.probe_timeout),
         timeout: clocks(options.timeout),
     };
-    let context = Context::new(Arc::clone(&options.handlers), options.max_server_requests);
+    let context = Context::new(options);
     let negotiation = Negotiation::new(plan);
     let opening = Opening {
         connector,
@@ -94,13 +94,14 @@ pub(crate) async fn open(
         stream: OnceCell::new(),
         _early: early,
     };
+    // Both cells are this connection's own, and empty until here.
+    let _ = connection.context.era.set(connection.opened.dialect.era());
     if let Some(info) = Server::of(&connection.opened).info() {
-        // The cell is this connection's own, and empty until here.
         drop(connection.context.server.set(info.clone()));
     }
     // Over HTTP a server asks on a stream of its own: it is there before the first call.
     let session = connection.opened.dialect.era() == Era::Initialize;
-    let asks = connection.identity.capabilities.text() != "{}";
+    let asks = connection.identity.capabilities.text() != "{}" || options.sink.is_some();
     if session && asks && abilities.own_stream && !abilities.same_task {
         connection.server_stream(options.timeout).await;
     }
@@ -124,6 +125,9 @@ type Settled = (Opened, Arc<dyn Transport>, [Option<Attendant>; 2]);
 impl Opening<'_> {
     async fn run(mut self) -> Result<Settled, (&'static str, Error)> {
         let (mut exchange, mut timer) = (None, Timer::default());
+        if self.context.sink.is_some() {
+            self.attend();
+        }
         loop {
             let doing = self.negotiation.doing();
             match self.negotiation.poll(|| self.ids.fetch_add(1, Ordering::Relaxed), timer::now()) {
@@ -140,6 +144,9 @@ impl Opening<'_> {
                 Some(Step::Reopen) => {
                     exchange = None;
                     self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
+                    if self.context.sink.is_some() {
+                        self.attend();
+                    }
                 }
                 Some(Step::Serve(message)) => self.serve(message),
                 Some(Step::Ask(_) | Step::Define(_) | Step::Notify(_) | Step::Progress(_)) => {}
@@ -155,7 +162,7 @@ impl Opening<'_> {
     /// (2025-11-25, lifecycle, "Initialization").
     fn attend(&mut self) {
         let abilities = self.transport.abilities();
-        if abilities.own_stream || abilities.same_task {
+        if abilities.own_stream || abilities.same_task || self.attendant.is_some() {
             return;
         }
         if let Some(unsolicited) = self.transport.unsolicited(Routing::new()) {

@@ -1,12 +1,16 @@
 //! What a connection needs to answer its server.
 
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use snodo_types::{Implementation, Raw};
+use snodo_dialect::Era;
+use snodo_types::{Implementation, Message, Raw};
 
 use crate::handlers::Handlers;
+use crate::options::Options;
 use crate::served::Served;
-use crate::subscription::Bridge;
+use crate::subscription::{Bridge, Notification};
 
 /// The handlers, and what they are told; shared by the attendant and the calls.
 #[derive(Clone, Debug)]
@@ -19,22 +23,61 @@ pub(crate) struct Context {
     pub(crate) served: Arc<Served>,
     /// Who listens to the server's own notifications.
     pub(crate) bridge: Arc<Bridge>,
+    /// The caller's function for all of them.
+    pub(crate) sink: Option<NotificationSink>,
+    /// Known once the version is settled.
+    pub(crate) era: Arc<OnceLock<Era>>,
+}
+
+/// The caller's function for what a server tells.
+#[derive(Clone)]
+pub(crate) struct NotificationSink(Arc<dyn Fn(Notification) + Send + Sync>);
+
+impl NotificationSink {
+    pub(crate) fn new(sink: impl Fn(Notification) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+}
+
+impl fmt::Debug for NotificationSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NotificationSink")
+    }
 }
 
 impl Context {
-    pub(crate) fn new(handlers: Arc<Handlers>, max_server_requests: usize) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
-            handlers,
-            max_server_requests,
+            handlers: Arc::clone(&options.handlers),
+            max_server_requests: options.max_server_requests,
             server: Arc::default(),
             served: Arc::default(),
             bridge: Arc::default(),
+            sink: options.sink.clone(),
+            era: Arc::default(),
         }
     }
 
     /// A machine that knows these handlers.
     pub(crate) fn machine(&self) -> snodo_engine::Attendant {
         snodo_engine::Attendant::new(self.handlers.answering(), self.max_server_requests)
+    }
+
+    /// Whether the server may ask of its own accord: not where every request stands alone
+    /// (2026-07-28, transports, "Receiving Messages").
+    pub(crate) fn answers(&self) -> bool {
+        self.era.get() != Some(&Era::Stateless)
+    }
+
+    /// Tells everybody who wants to know. A function of the caller's that panics harms nobody else.
+    pub(crate) fn tell(&self, message: Message) {
+        self.bridge.publish(&message);
+        if let Some(NotificationSink(sink)) = &self.sink {
+            let told = AssertUnwindSafe(|| sink(Notification::new(message)));
+            if catch_unwind(told).is_err() {
+                tracing::error!("the function for notifications panicked");
+            }
+        }
     }
 
     /// Answers one question of the server's. The clock of waiting calls stands meanwhile.

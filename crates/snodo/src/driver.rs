@@ -113,7 +113,8 @@ impl Driver {
                         sink.tell(&message);
                     }
                 }
-                Step::Serve(message) | Step::Notify(message) => self.serve(message),
+                Step::Notify(message) => connection.context.tell(message),
+                Step::Serve(message) => self.serve(message),
                 Step::Reopen => {}
             }
         }

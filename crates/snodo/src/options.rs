@@ -8,6 +8,7 @@ use snodo_dialect::{Extensions, Identity, declare};
 use snodo_engine::Limits;
 use snodo_types::{Error, Implementation, ProtocolVersion, Raw, TraceContext};
 
+use crate::context::NotificationSink;
 use crate::handlers::Handlers;
 
 /// The settings of a client; see [`Builder`](crate::Builder) for what each means.
@@ -21,6 +22,7 @@ pub(crate) struct Options {
     pub(crate) max_pages: usize,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) extensions: Extensions,
+    pub(crate) sink: Option<NotificationSink>,
     pub(crate) trace_context: Option<TraceHook>,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
@@ -58,6 +60,7 @@ impl Default for Options {
             max_pages: 1000,
             handlers: Arc::default(),
             extensions: Extensions::new(),
+            sink: None,
             trace_context: None,
             max_input_rounds: 10,
             max_server_requests: 16,

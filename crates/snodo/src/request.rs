@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use snodo_dialect::Extension;
+use snodo_dialect::{Extension, LogLevel};
 use snodo_engine::Answering;
 use snodo_types::{
-    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, Outcome, Progress, Raw, Tool,
-    TraceContext,
+    Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, LoggingLevel, Outcome,
+    Progress, Raw, Tool, TraceContext,
 };
 
 use crate::call::{Call, Resets};
@@ -176,6 +176,18 @@ impl<T> Request<T> {
     /// the client's own hook ([`Builder::trace_context`](crate::Builder::trace_context)).
     pub fn trace_context(self, context: TraceContext) -> Self {
         self.edit(|call| call.request.trace = Some(context))
+    }
+
+    /// Asks for log messages of this request from a level on, on the version in which each request
+    /// says so; elsewhere it has no effect, see
+    /// [`Client::set_log_level`](crate::Client::set_log_level).
+    pub fn log_level(self, level: LoggingLevel) -> Self {
+        self.edit(|call| {
+            let dialect = call.core.connection.opened.dialect;
+            if let LogLevel::Meta(name, value) = dialect.log_level(level) {
+                call.request.meta.push((name, value));
+            }
+        })
     }
 
     /// Names the extension that this request is of, or may be answered by. One that the client does

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use snodo_dialect::Params;
 use snodo_transport::Incoming;
-use snodo_types::{EmptyResult, Error, InboxLimits, ServerCapabilities, SubscriptionFilter};
+use snodo_types::{
+    EmptyResult, Error, ErrorObject, InboxLimits, ServerCapabilities, SubscriptionFilter,
+};
 
 use super::bridge::Place;
 use super::listen::Options;
@@ -53,9 +55,18 @@ impl Bridged {
         let mut watched = Watched { core, uris: Vec::new() };
         // What changes from here on is told.
         place.bridge.set_filter(number, &accepted);
-        for uri in accepted.resources() {
-            watched.watch(&client, uri, options.timeout).await?;
+        for uri in accepted.resource_subscriptions.take().unwrap_or_default() {
+            match watched.watch(&client, &uri, options.timeout).await {
+                Ok(()) => accepted = accepted.resource(uri),
+                // Some servers declare what they do not have.
+                Err(error) if error.code() == ErrorObject::METHOD_NOT_FOUND => {
+                    tracing::warn!(uri, %error, "the server does not let this resource be watched");
+                    watched.forget(&uri);
+                }
+                Err(error) => return Err(error),
+            }
         }
+        place.bridge.set_filter(number, &accepted);
         Ok((Self { place, watched }, accepted))
     }
 
@@ -98,6 +109,14 @@ impl Watched {
             subscribed.timeout(timeout).await?;
         }
         Ok(())
+    }
+}
+
+impl Watched {
+    /// The server never heard of it.
+    fn forget(&mut self, uri: &str) {
+        self.core.connection.context.bridge.unwatch(uri);
+        self.uris.retain(|watched| watched != uri);
     }
 }
 
