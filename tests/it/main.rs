@@ -2,8 +2,10 @@
 
 mod connections;
 mod custom_transport;
+mod endings;
 mod in_process;
 mod kit;
 mod negotiation;
 mod programs;
+mod thousand;
 mod transcripts;

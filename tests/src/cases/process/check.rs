@@ -114,6 +114,11 @@ impl Diaries {
         order
     }
 
+    /// Every process that has begun.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
+        self.started(false).chain(self.started(true))
+    }
+
     fn started(&self, grandchildren: bool) -> impl Iterator<Item = u32> {
         self.entries.iter().filter_map(move |entry| match entry.event {
             Event::Started { grandchild } if grandchild == grandchildren => Some(entry.process),
@@ -122,7 +127,7 @@ impl Diaries {
     }
 
     /// The processes that are still there, dead ones that nobody has reaped included.
-    fn processes(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn processes(&self) -> impl Iterator<Item = u32> {
         let orphans = self.started(true).filter(|id| is_there(*id, true));
         self.started(false).filter(|id| is_there(*id, false)).chain(orphans)
     }

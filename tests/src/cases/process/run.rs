@@ -150,6 +150,20 @@ impl ChildFiles {
     }
 }
 
+impl ChildFiles {
+    /// How many processes have begun to play it.
+    #[must_use]
+    pub fn started(&self) -> usize {
+        Diaries::read(&self.diary).all().count()
+    }
+
+    /// How many of them are there still, dead ones that nobody has reaped included.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        Diaries::read(&self.diary).processes().count()
+    }
+}
+
 impl Drop for ChildFiles {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
