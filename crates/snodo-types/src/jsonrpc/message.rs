@@ -65,7 +65,7 @@ pub enum Body<'a> {
         id: &'a RequestId,
         /// What is asked.
         method: &'a str,
-        /// The text of the parameters object.
+        /// The text of the parameters: an object, if the peer asks properly.
         params: Option<&'a str>,
     },
     /// The answer to a request.
@@ -376,14 +376,15 @@ impl<'a> Head<'a> {
         let params = self.params.map(|params| span(text, params.get()));
         match (self.method, self.result, self.error) {
             (Some(method), None, None) => {
-                if self.params.is_some_and(|params| !params.get().starts_with('{')) {
-                    return found("`params` is not an object");
-                }
+                let odd = self.params.is_some_and(|params| !params.get().starts_with('{'));
                 let method = name(text, method.get())?;
-                Ok(match id {
-                    Some(id) => Form::Request { id, method, params },
-                    None => Form::Notification { method, params },
-                })
+                match id {
+                    // Whoever it is for refuses it: a request is answered, whatever is wrong with it
+                    // (2025-11-25, base protocol, "Responses").
+                    Some(id) => Ok(Form::Request { id, method, params }),
+                    None if odd => found("`params` is not an object"),
+                    None => Ok(Form::Notification { method, params }),
+                }
             }
             (None, Some(result), None) => match id {
                 None => found("a result without an id"),
