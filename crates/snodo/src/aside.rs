@@ -1,5 +1,6 @@
 //! Answering the server beside a call, where it runs in the caller's own task.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
@@ -36,12 +37,15 @@ impl Aside {
     /// Goes on with what is under way.
     pub(crate) fn poll(&mut self, connection: &Connection, cx: &mut TaskContext<'_>) {
         let mut answered = Vec::new();
-        self.handlers.retain_mut(|(key, handler)| match handler.as_mut().poll(cx) {
-            Poll::Ready(answer) => {
-                answered.push((*key, answer));
-                false
+        self.handlers.retain_mut(|(key, handler)| {
+            // A handler's panic is the server's error, not that of the call it runs beside. The
+            // future is dropped with it, so that nothing broken is seen again.
+            match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
+                Ok(Poll::Pending) => return true,
+                Ok(Poll::Ready(answer)) => answered.push((*key, answer)),
+                Err(_) => answered.push((*key, Err(Refusal::Failed))),
             }
-            Poll::Pending => true,
+            false
         });
         for (key, answer) in answered {
             self.machine.handle_answer(key, answer, &connection.opened.outfit);
