@@ -8,10 +8,11 @@ use std::task::{Context as TaskContext, Poll};
 use futures_core::Stream;
 use snodo_dialect::Outfit;
 use snodo_engine::{Duty, Question, Refusal};
-use snodo_transport::{Exchange, Incoming, Transport};
+use snodo_transport::{BoxFuture, Exchange, Incoming, Transport};
 use snodo_types::{Body, Envelope, Message, Raw, TransportError, TransportFault};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::context::Context;
@@ -27,8 +28,9 @@ pub(crate) struct Attendant {
     task: Option<AbortHandle>,
 }
 
-/// The most replies on their way at once; what the server asks past them is not answered.
-const MAX_REPLIES: usize = 64;
+/// The most replies on their way at once; what the server asks past them is not answered. Twice
+/// what a pipe keeps unread, so that no burst alone comes to that.
+const MAX_REPLIES: usize = 512;
 
 /// The most messages that calls may have handed over and the task has not taken yet.
 const MAX_HANDED: usize = 64;
@@ -66,10 +68,19 @@ impl Attendant {
         Self { handed, task }
     }
 
-    /// Hands something over. What finds no room is given up, with a warning.
-    pub(crate) fn hand(&self, handed: Handed) {
-        if let Err(error) = self.handed.try_send(handed) {
-            tracing::warn!(%error, "the attendant of a connection could not take something over");
+    /// Hands something over. Where there is no room, the future waits for it: a question that is
+    /// lost may be one that its call waits for.
+    pub(crate) fn hand(&self, handed: Handed) -> Option<BoxFuture<'static, ()>> {
+        match self.handed.try_send(handed) {
+            Ok(()) => None,
+            Err(TrySendError::Full(handed)) => {
+                let sender = self.handed.clone();
+                Some(Box::pin(async move { drop(sender.send(handed).await) }))
+            }
+            Err(TrySendError::Closed(_)) => {
+                tracing::warn!("a connection has no attendant any more: something was given up");
+                None
+            }
         }
     }
 }
@@ -143,6 +154,8 @@ impl Post {
             while let Some(duty) = self.machine.poll() {
                 self.act(duty);
             }
+            // A server that always has something to say must not keep the thread to itself.
+            tokio::task::coop::consume_budget().await;
         }
     }
 

@@ -148,11 +148,13 @@ impl Opening<'_> {
                         self.attend();
                     }
                 }
-                Some(Step::Serve(message)) => self.serve(message),
+                Some(Step::Serve(message)) => self.serve(message).await,
                 Some(Step::Ask(_) | Step::Define(_) | Step::Notify(_) | Step::Progress(_)) => {}
                 None => {
                     let waited = poll_fn(|cx| self.poll_event(&mut exchange, &mut timer, cx)).await;
                     waited.map_err(|error| (doing, error))?;
+                    // A peer that always has something to say must not keep the thread to itself.
+                    tokio::task::coop::consume_budget().await;
                 }
             }
         }
@@ -177,12 +179,14 @@ impl Opening<'_> {
 
     /// What the server asks on the stream of `initialize` itself is answered without a session, by
     /// an attendant of that time alone.
-    fn serve(&mut self, message: Message) {
+    async fn serve(&mut self, message: Message) {
         let early = self.early.get_or_insert_with(|| {
             let transport = Arc::clone(&self.transport);
             Attendant::spawn(transport, Outfit::default(), self.context.clone(), None)
         });
-        early.hand(Handed::Message(message));
+        if let Some(handing) = early.hand(Handed::Message(message)) {
+            handing.await;
+        }
     }
 
     async fn reopen(&mut self) -> Result<(), TransportError> {

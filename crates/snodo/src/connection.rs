@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
-use snodo_transport::{Abilities, Transport};
+use snodo_transport::{Abilities, BoxFuture, Transport};
 use snodo_types::{Envelope, Message, ProtocolVersion};
 use tokio::sync::OnceCell;
 
@@ -48,14 +48,17 @@ impl Connection {
         }
     }
 
-    /// Hands what the server said on the stream of a call to the attendant.
-    pub(crate) fn attend(&self, message: Message) {
-        self.attendant().hand(Handed::Message(message));
+    /// Hands what the server said on the stream of a call to the attendant; the future waits for
+    /// room.
+    pub(crate) fn attend(&self, message: Message) -> Option<BoxFuture<'static, ()>> {
+        self.attendant().hand(Handed::Message(message))
     }
 
     /// Sends something that nobody waits for.
     pub(crate) fn post(&self, envelope: Envelope) {
-        self.attendant().hand(Handed::Send(envelope));
+        if self.attendant().hand(Handed::Send(envelope)).is_some() {
+            tracing::warn!("there was no room for a message that nobody waits for");
+        }
     }
 
     /// Makes sure that the server's own notifications come in; says whether they do. Over HTTP the
@@ -80,7 +83,9 @@ impl Connection {
         });
         match first.await {
             Some(Ok(_)) => {
-                self.attendant().hand(Handed::Stream(stream));
+                if let Some(handing) = self.attendant().hand(Handed::Stream(stream)) {
+                    handing.await;
+                }
                 true
             }
             Some(Err(error)) => {

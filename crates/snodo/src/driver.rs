@@ -29,6 +29,8 @@ pub(crate) struct Driver {
     answering: Option<BoxFuture<'static, Result<InputResponses, HandlerFailure>>>,
     /// The list of tools on its way, for the definition of one.
     defining: Option<BoxFuture<'static, Option<ParamHeaders>>>,
+    /// Something for the attendant, which has no room for it now. Nothing is read meanwhile.
+    handing: Option<BoxFuture<'static, ()>>,
     /// Only where the peer runs in the caller's task, and once it asked.
     aside: Option<Aside>,
     timer: Timer,
@@ -51,6 +53,7 @@ impl Driver {
             exchange: None,
             answering: None,
             defining: None,
+            handing: None,
             aside: None,
             timer: Timer::default(),
             served: Duration::ZERO,
@@ -125,7 +128,8 @@ impl Driver {
     fn serve(&mut self, message: Message) {
         let connection = &self.core.connection;
         if !connection.transport.abilities().same_task {
-            return connection.attend(message);
+            self.handing = connection.attend(message);
+            return;
         }
         self.aside.get_or_insert_with(|| Aside::new(connection)).take(message, connection);
     }
@@ -161,6 +165,10 @@ impl Driver {
     }
 
     fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(handing) = &mut self.handing {
+            ready!(handing.as_mut().poll(cx));
+            self.handing = None;
+        }
         let Some(exchange) = &mut self.exchange else { return Poll::Pending };
         let polled = Pin::new(exchange).poll_next(cx);
         let connection = &self.core.connection;
