@@ -179,9 +179,8 @@ async fn closing_waits_for_a_server_that_does_not_answer_no_longer_than_the_time
         }
     });
     let server = server.await.expect("a port");
-    let builder = Client::builder()
-        .protocol([ProtocolVersion::V2025_11_25])
-        .timeout(Duration::from_secs(1));
+    let builder =
+        Client::builder().protocol([ProtocolVersion::V2025_11_25]).timeout(Duration::from_secs(1));
     let client = builder.connect(Http::new(server.url()).expect("a URL")).await.expect("a client");
     let begin = Instant::now();
     client.close().await;

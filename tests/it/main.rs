@@ -3,6 +3,7 @@
 mod connections;
 mod custom_transport;
 mod endings;
+mod examples;
 mod in_process;
 mod kit;
 mod negotiation;
