@@ -113,6 +113,12 @@ impl Outfit {
         &self.routing
     }
 
+    /// Whether messages name a session that the server issued.
+    #[must_use]
+    pub fn has_session(&self) -> bool {
+        self.routing.value("Mcp-Session-Id").is_some()
+    }
+
     /// An envelope for a notification or a reply of this connection.
     #[must_use]
     pub fn wrap(&self, message: String) -> Envelope {

@@ -148,7 +148,7 @@ impl Post {
                         )
                     });
                     tracing::debug!(error = %why, "nothing comes unasked any more");
-                    self.context.bridge.close(&why);
+                    self.context.bridge.lose(why);
                 }
             }
             while let Some(duty) = self.machine.poll() {

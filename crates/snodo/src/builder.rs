@@ -213,7 +213,7 @@ impl Builder {
         let declared: ClientCapabilities = options.capabilities.decode().unwrap_or_default();
         handlers.sampling_tools = declared.sampling_tools();
         options.handlers = Arc::new(handlers);
-        Client::open(&target, options, layers.stack()).await
+        Client::open(Arc::new(target), options, layers.stack()).await
     }
 
     /// Connects to a server in this process, called in the caller's own task.

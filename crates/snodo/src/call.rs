@@ -36,6 +36,7 @@ pub struct Call {
     pub(crate) answering: Answering,
     pub(crate) max_input_rounds: usize,
     pub(crate) progress: Option<ProgressSink>,
+    pub(crate) renews: Renews,
     /// Set where layers may hold it back.
     pub(crate) gate: Option<Arc<Gate>>,
 }
@@ -45,6 +46,13 @@ pub struct Call {
 pub(crate) enum Resets {
     Never,
     OnProgress,
+}
+
+/// Whether a lost session is renewed for the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Renews {
+    Never,
+    Once,
 }
 
 /// How far progress may move a timeout unless the caller says otherwise.
@@ -58,9 +66,10 @@ impl Call {
             limits: core.options.limits(),
             resets: Resets::Never,
             max_total_timeout: MAX_TOTAL_TIMEOUT,
-            answering: core.connection.context.handlers.answering(),
+            answering: core.connection().context.handlers.answering(),
             max_input_rounds: core.options.max_input_rounds,
             progress: None,
+            renews: Renews::Once,
             gate: None,
         }
     }
@@ -80,7 +89,7 @@ impl Call {
     /// What errors and logs call the server.
     #[must_use]
     pub fn target(&self) -> &str {
-        &self.core.connection.target
+        &self.core.target
     }
 
     /// Adds a member to the request's `_meta`; see [`Request::meta`](crate::Request::meta).
@@ -127,11 +136,12 @@ impl Call {
             limits.max_total_timeout = Some(self.max_total_timeout);
         }
         // A peer in the caller's own task is waited for like any function.
-        let same_task = core.connection.transport.abilities().same_task;
+        let same_task = core.connection().transport.abilities().same_task;
         let limits = if same_task { Limits::default() } else { limits };
         let call = snodo_engine::Call::new(request, limits)
             .answering(self.answering, self.max_input_rounds)
             .spent(spent);
+        let call = if self.renews == Renews::Never { call.in_this_session() } else { call };
         Driver::new(core, call, self.progress)
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use serde::Serialize;
 use snodo_dialect::{LogLevel, Params};
@@ -18,11 +18,13 @@ use snodo_types::{
 
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
-use crate::connect::Connector;
+use crate::connect::{self, Connector, Opener};
 use crate::connection::Connection;
+use crate::context::Context;
 use crate::handlers::answer_all;
 use crate::list::{List, ListKind};
 use crate::options::Options;
+use crate::renewal::Renewal;
 use crate::running::Stack;
 use crate::server::{Server, Session};
 use crate::subscription::Listen;
@@ -62,18 +64,40 @@ pub struct Client {
 /// What the clones of a client and its running requests share.
 pub(crate) struct Core {
     pub(crate) options: Options,
-    pub(crate) connection: Connection,
-    server: Server,
-    session: Option<Session>,
+    /// What errors and logs call the server.
+    pub(crate) target: String,
     pub(crate) tools: Tools,
     /// What each request says of log messages, where each says so by itself.
     pub(crate) log_level: Mutex<Option<(String, Raw)>>,
+    pub(crate) renewal: Renewal,
+    connector: Arc<dyn Connector>,
+    context: Context,
+    current: RwLock<Arc<Connection>>,
     /// The next id. It is never used again, whatever becomes of the connection.
     ids: AtomicU64,
     closed: AtomicBool,
 }
 
 impl Core {
+    /// The connection of today. A call keeps the one it was sent on.
+    pub(crate) fn connection(&self) -> Arc<Connection> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Opens the connection that follows `epoch`, and makes it the one of today.
+    pub(crate) async fn reconnect(&self, epoch: u64) -> Result<Arc<Connection>, Error> {
+        let opened = connect::open(Opener {
+            connector: &*self.connector,
+            options: &self.options,
+            context: &self.context,
+            ids: &self.ids,
+            epoch: epoch + 1,
+        });
+        let connection = Arc::new(opened.await?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
+        Ok(connection)
+    }
+
     pub(crate) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
@@ -124,21 +148,29 @@ impl Client {
     }
 
     pub(crate) async fn open(
-        connector: &dyn Connector,
+        connector: Arc<dyn Connector>,
         options: Options,
         stack: Option<Stack>,
     ) -> Result<Self, Error> {
         let ids = AtomicU64::new(1);
-        let connection = crate::connect::open(connector, &options, &ids).await?;
-        let server = Server::of(&connection.opened);
-        let session = Session::of(&connection.opened);
+        let context = Context::new(&options);
+        let connection = connect::open(Opener {
+            connector: &*connector,
+            options: &options,
+            context: &context,
+            ids: &ids,
+            epoch: 0,
+        });
+        let connection = connection.await?;
         let core = Core {
             options,
-            connection,
-            server,
-            session,
+            target: connection.target.clone(),
             tools: Tools::default(),
             log_level: Mutex::default(),
+            renewal: Renewal::default(),
+            connector,
+            context,
+            current: RwLock::new(Arc::new(connection)),
             ids,
             closed: AtomicBool::new(false),
         };
@@ -148,19 +180,19 @@ impl Client {
     /// The version that was settled.
     #[must_use]
     pub fn protocol(&self) -> ProtocolVersion {
-        self.core.connection.opened.dialect.version()
+        self.core.connection().opened.dialect.version()
     }
 
     /// What the server told of itself when the connection was opened.
     #[must_use]
-    pub fn server(&self) -> &Server {
-        &self.core.server
+    pub fn server(&self) -> Server {
+        self.core.connection().server.clone()
     }
 
     /// The session, on versions that have one.
     #[must_use]
-    pub fn session(&self) -> Option<&Session> {
-        self.core.session.as_ref()
+    pub fn session(&self) -> Option<Session> {
+        self.core.connection().session.clone()
     }
 
     /// Calls a tool, by name or with its definition from a list. Arguments are anything written as
@@ -270,7 +302,7 @@ impl Client {
     ///
     /// Dropping the future cancels the request, where there is one.
     pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), Error> {
-        match self.core.connection.opened.dialect.log_level(level) {
+        match self.core.connection().opened.dialect.log_level(level) {
             LogLevel::Meta(name, value) => {
                 let mut kept = self.core.log_level.lock().unwrap_or_else(PoisonError::into_inner);
                 *kept = Some((name, value));
@@ -295,7 +327,7 @@ impl Client {
     ///
     /// Dropped before it was written, nothing is sent.
     pub async fn roots_changed(&self) -> Result<(), Error> {
-        let connection = &self.core.connection;
+        let connection = self.core.connection();
         let Some(text) = connection.opened.dialect.roots_changed() else { return Ok(()) };
         let mut exchange = connection.transport.exchange(connection.opened.outfit.wrap(text));
         while let Some(incoming) = exchange.next().await {
@@ -323,7 +355,7 @@ impl Client {
     ///
     /// Dropping the future drops the handler that runs.
     pub async fn answer_input(&self, asked: &InputRequired) -> Result<InputResponses, Error> {
-        let context = &self.core.connection.context;
+        let context = &self.core.connection().context;
         let questions = questions(asked, context.handlers.answering())?;
         let server = context.server.get().cloned();
         let answers = answer_all(Arc::clone(&context.handlers), questions, server).await;
@@ -338,7 +370,7 @@ impl Client {
     ///
     /// Dropping the future leaves the rest to be ended without politeness.
     pub async fn close(&self) {
-        let connection = &self.core.connection;
+        let connection = self.core.connection();
         if connection.transport.abilities().same_task
             || self.core.closed.swap(true, Ordering::AcqRel)
         {
@@ -346,6 +378,11 @@ impl Client {
         }
         let routing = connection.opened.outfit.routing().clone();
         connection.transport.close(routing, self.core.options.close_limit()).await;
+    }
+
+    /// Watches a resource, on versions that begin with `initialize`.
+    pub(crate) fn subscribe(&self, uri: &str) -> Request<EmptyResult> {
+        self.ask("resources/subscribe", Params::new().with("uri", uri))
     }
 
     fn ask<T>(
@@ -378,7 +415,7 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.core.connection.fmt(f)
+        self.core.connection().fmt(f)
     }
 }
 

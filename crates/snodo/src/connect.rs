@@ -19,7 +19,7 @@ use crate::attendant::{Attendant, Handed};
 use crate::connection::{Connection, carrier};
 use crate::context::Context;
 use crate::options::Options;
-use crate::server::Server;
+use crate::server::{Server, Session};
 use crate::timer::{self, Timer};
 use tokio::sync::OnceCell;
 
@@ -49,12 +49,18 @@ impl fmt::Debug for dyn Connector {
     }
 }
 
+/// What every connection of a client is opened with.
+pub(crate) struct Opener<'a> {
+    pub(crate) connector: &'a dyn Connector,
+    pub(crate) options: &'a Options,
+    pub(crate) context: &'a Context,
+    pub(crate) ids: &'a AtomicU64,
+    pub(crate) epoch: u64,
+}
+
 /// Opens a connection by what the options allow.
-pub(crate) async fn open(
-    connector: &dyn Connector,
-    options: &Options,
-    ids: &AtomicU64,
-) -> Result<Connection, Error> {
+pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
+    let Opener { connector, options, context, ids, epoch } = opener;
     options.check()?;
     let target = connector.target().into_owned();
     let transport =
@@ -70,7 +76,7 @@ pub(crate) async fn open(
         probe_timeout: clocks(options.probe_timeout),
         timeout: clocks(options.timeout),
     };
-    let context = Context::new(options);
+    let context = context.anew();
     let negotiation = Negotiation::new(plan);
     let opening = Opening {
         connector,
@@ -84,6 +90,9 @@ pub(crate) async fn open(
     let (opened, transport, [attendant, early]) =
         opening.run().await.map_err(|(doing, error)| error.at(doing, &target))?;
     let connection = Connection {
+        epoch,
+        server: Server::of(&opened),
+        session: Session::of(&opened),
         transport,
         opened,
         identity,
@@ -96,7 +105,7 @@ pub(crate) async fn open(
     };
     // Both cells are this connection's own, and empty until here.
     let _ = connection.context.era.set(connection.opened.dialect.era());
-    if let Some(info) = Server::of(&connection.opened).info() {
+    if let Some(info) = connection.server.info() {
         drop(connection.context.server.set(info.clone()));
     }
     // Over HTTP a server asks on a stream of its own: it is there before the first call.

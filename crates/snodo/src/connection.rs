@@ -15,12 +15,18 @@ use snodo_types::{Envelope, Message, ProtocolVersion};
 use tokio::sync::OnceCell;
 
 use crate::attendant::{Attendant, Handed};
+use crate::client::{Client, Core};
 use crate::context::Context;
+use crate::server::{Server, Session};
 use crate::timer::{self, Timer};
 
 /// A connection is a value: made by a negotiation, shared by the calls that run on it, and over
 /// with the last of them.
 pub(crate) struct Connection {
+    /// How often this client had connected before.
+    pub(crate) epoch: u64,
+    pub(crate) server: Server,
+    pub(crate) session: Option<Session>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) opened: Opened,
     pub(crate) identity: Identity,
@@ -97,6 +103,23 @@ impl Connection {
                 false
             }
         }
+    }
+
+    /// Sets up anew what stood on the connection before: the server's own stream, and the resources
+    /// that are watched. What fails is logged; listeners are told that they may have missed
+    /// something.
+    pub(crate) async fn restore(&self, core: &Arc<Core>) {
+        let watched = self.context.bridge.watched();
+        if self.context.bridge.is_heard() && !self.server_stream(core.options.timeout).await {
+            return;
+        }
+        let client = Client::of(Arc::clone(core));
+        for uri in watched {
+            if let Err(error) = client.subscribe(&uri).in_this_session().await {
+                tracing::warn!(uri, %error, "a resource is not watched any more");
+            }
+        }
+        self.context.bridge.resume();
     }
 
     fn attendant(&self) -> &Attendant {

@@ -58,6 +58,11 @@ impl Context {
         }
     }
 
+    /// The same for another connection, of which nothing is known yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self { server: Arc::default(), era: Arc::default(), ..self.clone() }
+    }
+
     /// A machine that knows these handlers.
     pub(crate) fn machine(&self) -> snodo_engine::Attendant {
         snodo_engine::Attendant::new(self.handlers.answering(), self.max_server_requests)

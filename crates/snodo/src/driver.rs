@@ -14,8 +14,10 @@ use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, Trans
 
 use crate::aside::Aside;
 use crate::client::Core;
+use crate::connection::Connection;
 use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
+use crate::renewal;
 use crate::timer::{self, Timer};
 use crate::tools;
 
@@ -23,6 +25,8 @@ use crate::tools;
 /// transport tells the server as the version wants it.
 pub(crate) struct Driver {
     core: Arc<Core>,
+    /// The one it was sent on, or is to be.
+    connection: Arc<Connection>,
     call: Call,
     exchange: Option<Exchange>,
     /// Handlers at work on what the server wants to know before it answers.
@@ -31,6 +35,8 @@ pub(crate) struct Driver {
     defining: Option<BoxFuture<'static, Option<ParamHeaders>>>,
     /// Something for the attendant, which has no room for it now. Nothing is read meanwhile.
     handing: Option<BoxFuture<'static, ()>>,
+    /// A new connection on its way, shared with whoever else needs it.
+    renewing: Option<BoxFuture<'static, Result<(), Error>>>,
     /// Only where the peer runs in the caller's task, and once it asked.
     aside: Option<Aside>,
     timer: Timer,
@@ -47,13 +53,16 @@ const BUDGET: usize = 128;
 
 impl Driver {
     pub(crate) fn new(core: Arc<Core>, call: Call, progress: Option<ProgressSink>) -> Self {
+        let connection = core.connection();
         Self {
             core,
+            connection,
             call,
             exchange: None,
             answering: None,
             defining: None,
             handing: None,
+            renewing: None,
             aside: None,
             timer: Timer::default(),
             served: Duration::ZERO,
@@ -68,7 +77,7 @@ impl Driver {
                 return Poll::Ready(result.map_err(|error| self.explain(error)));
             }
             if let Some(aside) = &mut self.aside {
-                aside.poll(&self.core.connection, cx);
+                aside.poll(&self.connection, cx);
             }
             if self.poll_answers(cx).is_ready() || self.poll_exchange(cx).is_ready() {
                 continue;
@@ -86,7 +95,7 @@ impl Driver {
     /// Does what the call asks for, until it wants to wait or is over.
     fn drain(&mut self) -> Option<Result<Outcome<Message>, Error>> {
         let core = Arc::clone(&self.core);
-        let connection = &core.connection;
+        let connection = Arc::clone(&self.connection);
         while let Some(step) = self.call.poll(|| core.next_id(), &connection.terms(), timer::now())
         {
             match step {
@@ -118,7 +127,11 @@ impl Driver {
                 }
                 Step::Notify(message) => connection.context.tell(message),
                 Step::Serve(message) => self.serve(message),
-                Step::Reopen => {}
+                Step::Reopen => {
+                    self.exchange = None;
+                    let renewing = renewal::renew(Arc::clone(&core), connection.epoch);
+                    self.renewing = Some(Box::pin(renewing));
+                }
             }
         }
         None
@@ -126,7 +139,7 @@ impl Driver {
 
     /// What the server said on this call's stream, and is not about this call.
     fn serve(&mut self, message: Message) {
-        let connection = &self.core.connection;
+        let connection = &self.connection;
         if !connection.transport.abilities().same_task {
             self.handing = connection.attend(message);
             return;
@@ -137,7 +150,7 @@ impl Driver {
     /// The deadline has come. The time in which the server's own questions were being answered is
     /// not the server's; while they still are, look again in a while.
     fn timed_out(&mut self) {
-        let (total, busy) = self.core.connection.context.served.total();
+        let (total, busy) = self.connection.context.served.total();
         let served = total.saturating_sub(self.served);
         if served.is_zero() {
             return self.call.handle_timeout(timer::now());
@@ -151,6 +164,13 @@ impl Driver {
     }
 
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(renewing) = &mut self.renewing {
+            let renewed = ready!(renewing.as_mut().poll(cx));
+            self.renewing = None;
+            self.connection = self.core.connection();
+            self.call.handle_reopened(renewed);
+            return Poll::Ready(());
+        }
         if let Some(defining) = &mut self.defining {
             let plan = ready!(defining.as_mut().poll(cx));
             self.defining = None;
@@ -171,7 +191,7 @@ impl Driver {
         }
         let Some(exchange) = &mut self.exchange else { return Poll::Pending };
         let polled = Pin::new(exchange).poll_next(cx);
-        let connection = &self.core.connection;
+        let connection = &self.connection;
         match polled {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
@@ -196,7 +216,7 @@ impl Driver {
     }
 
     pub(crate) fn explain(&self, error: Error) -> Error {
-        error.at(&self.call.request().method, &self.core.connection.target)
+        error.at(&self.call.request().method, &self.core.target)
     }
 }
 

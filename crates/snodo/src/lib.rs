@@ -47,6 +47,7 @@ mod layers;
 mod list;
 mod options;
 mod progress;
+mod renewal;
 mod reply;
 mod request;
 mod running;
@@ -78,7 +79,7 @@ pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};
 pub use server::{Server, Session};
-pub use subscription::{Closed, Event, Listen, Notification, Subscription};
+pub use subscription::{Closed, Event, Listen, Notification, Reopen, Subscription};
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

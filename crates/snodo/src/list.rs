@@ -229,7 +229,7 @@ impl<T: Item> Pages<T> {
         self.fetching = None;
         self.next = None;
         let turned = fetched.and_then(|page| {
-            let target = &self.list.client.core().connection.target;
+            let target = &self.list.client.core().target;
             let next = self.guard.turn(page.next_cursor.clone());
             self.next = next.map_err(|error| error.at(self.list.kind.method, target))?.map(Some);
             for item in page.left_out.items() {

@@ -17,7 +17,7 @@ use snodo_types::{
     Progress, Raw, Tool, TraceContext,
 };
 
-use crate::call::{Call, Resets};
+use crate::call::{Call, Renews, Resets};
 use crate::client::Core;
 use crate::progress::ProgressSink;
 use crate::running::{Running, Stack};
@@ -67,7 +67,7 @@ impl<T> Request<T> {
     pub(crate) fn new(client: &Client, request: Result<snodo_dialect::Request, Error>) -> Self {
         let core = client.core();
         let call = request.map(|request| Call::new(core, request));
-        let call = call.map_err(|error| error.at("writing the request", &core.connection.target));
+        let call = call.map_err(|error| error.at("writing the request", &core.target));
         Self { call, stack: client.stack().cloned(), finish: |_, _| {} }
     }
 
@@ -79,7 +79,7 @@ impl<T> Request<T> {
 
     pub(crate) fn schema(mut self, schema: &Raw) -> Self {
         let Ok(call) = &mut self.call else { return self };
-        let connection = &call.core.connection;
+        let connection = call.core.connection();
         if !connection.transport.abilities().routing {
             return self;
         }
@@ -96,6 +96,11 @@ impl<T> Request<T> {
 
     pub(crate) fn of_call(client: &Client, call: Result<Call, Error>) -> Self {
         Self { call, stack: client.stack().cloned(), finish: |_, _| {} }
+    }
+
+    /// A session that is lost is not renewed for this request: it is part of a renewal.
+    pub(crate) fn in_this_session(self) -> Self {
+        self.edit(|call| call.renews = Renews::Never)
     }
 
     /// Does something to the answer before the caller gets it.
@@ -183,7 +188,7 @@ impl<T> Request<T> {
     /// [`Client::set_log_level`](crate::Client::set_log_level).
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.edit(|call| {
-            let dialect = call.core.connection.opened.dialect;
+            let dialect = call.core.connection().opened.dialect;
             if let LogLevel::Meta(name, value) = dialect.log_level(level) {
                 call.request.meta.push((name, value));
             }

@@ -98,7 +98,7 @@ impl fmt::Debug for Running {
 impl Layered {
     fn new(mut call: Call, stack: &Stack) -> Self {
         let gate = Arc::new(Gate { since: timer::now(), passed: AtomicBool::new(false) });
-        let same_task = call.core.connection.transport.abilities().same_task;
+        let same_task = call.core.connection().transport.abilities().same_task;
         let timeout = call.limits.timeout.filter(|_| !same_task);
         let (method, target) = (call.method().to_owned(), call.target().to_owned());
         call.gate = Some(Arc::clone(&gate));

@@ -1,5 +1,7 @@
 //! What a server told of itself.
 
+use std::sync::Arc;
+
 use snodo_engine::Opened;
 use snodo_types::{
     Body, DiscoverResult, Implementation, InitializeResult, Message, ProtocolVersion,
@@ -12,12 +14,16 @@ use snodo_types::{
 ///
 /// ```
 /// # fn show(client: &snodo::Client) {
-/// let name = client.server().info().map(|info| info.name.as_str());
-/// println!("{name:?} {:?}", client.server().instructions());
+/// let server = client.server();
+/// let name = server.info().map(|info| info.name.as_str());
+/// println!("{name:?} {:?}", server.instructions());
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Server {
+pub struct Server(Arc<Told>);
+
+#[derive(Debug, Default)]
+struct Told {
     info: Option<Implementation>,
     capabilities: Option<ServerCapabilities>,
     instructions: Option<String>,
@@ -25,40 +31,53 @@ pub struct Server {
 
 impl Server {
     pub(crate) fn of(opened: &Opened) -> Self {
-        let answer =
-            opened.session.as_ref().map(|session| &session.answer).or(opened.discovered.as_ref());
-        let Some(text) = answer.and_then(result) else { return Self::default() };
-        if opened.session.is_some() {
-            let Some(told) = read::<InitializeResult>(text) else { return Self::default() };
-            return Self {
-                info: told.server_info,
-                capabilities: Some(told.capabilities),
-                instructions: told.instructions,
-            };
-        }
-        let Some(told) = read::<DiscoverResult>(text) else { return Self::default() };
-        // 2026-07-28 puts it into the metadata; some servers still write it as a member.
-        let member = || told.other.get("serverInfo").and_then(|info| info.decode().ok());
-        let info = told.meta().server_info().or_else(member);
-        Self { info, capabilities: Some(told.capabilities), instructions: told.instructions }
+        let answer = opened.session.as_ref().map(|session| &session.answer);
+        let Some(text) = answer.or(opened.discovered.as_ref()).and_then(result) else {
+            return Self::default();
+        };
+        let told = if opened.session.is_some() {
+            Told::at_initialize(text)
+        } else {
+            Told::at_discover(text)
+        };
+        Self(Arc::new(told.unwrap_or_default()))
     }
 
     /// Its name and version. For people and logs: nothing should depend on it.
     #[must_use]
     pub fn info(&self) -> Option<&Implementation> {
-        self.info.as_ref()
+        self.0.info.as_ref()
     }
 
     /// What it can do.
     #[must_use]
     pub fn capabilities(&self) -> Option<&ServerCapabilities> {
-        self.capabilities.as_ref()
+        self.0.capabilities.as_ref()
     }
 
     /// How it wants to be used, for a model to read.
     #[must_use]
     pub fn instructions(&self) -> Option<&str> {
-        self.instructions.as_deref()
+        self.0.instructions.as_deref()
+    }
+}
+
+impl Told {
+    fn at_initialize(text: &str) -> Option<Self> {
+        let told: InitializeResult = read(text)?;
+        Some(Self {
+            info: told.server_info,
+            capabilities: Some(told.capabilities),
+            instructions: told.instructions,
+        })
+    }
+
+    fn at_discover(text: &str) -> Option<Self> {
+        let told: DiscoverResult = read(text)?;
+        // 2026-07-28 puts it into the metadata; some servers still write it as a member.
+        let member = || told.other.get("serverInfo").and_then(|info| info.decode().ok());
+        let info = told.meta().server_info().or_else(member);
+        Some(Self { info, capabilities: Some(told.capabilities), instructions: told.instructions })
     }
 }
 

@@ -46,7 +46,7 @@ impl Tools {
 
 /// Lists the tools to find out which arguments of one travel as headers.
 pub(crate) async fn define(core: Arc<Core>, name: String) -> Option<ParamHeaders> {
-    let dialect = core.connection.opened.dialect;
+    let dialect = core.connection().opened.dialect;
     let tools = Client::of(core).list_tools().await;
     let tools = tools.inspect_err(
         |error| tracing::debug!(%error, "the definition of a tool could not be fetched"),
@@ -58,7 +58,7 @@ pub(crate) async fn define(core: Arc<Core>, name: String) -> Option<ParamHeaders
 /// Goes through a page of tools: what breaks the rules for headers is left out with a warning, as
 /// 2026-07-28 wants it over HTTP; the rest is remembered.
 pub(crate) fn sift(page: &mut Page<Tool>, core: &Core) {
-    let connection = &core.connection;
+    let connection = core.connection();
     if !connection.transport.abilities().routing {
         return;
     }

@@ -37,6 +37,10 @@ pub struct Call {
     reads: bool,
     /// A request that was hardly heard was sent once more.
     repeated: bool,
+    /// It was sent in a session that the server named.
+    in_session: bool,
+    /// A server that had lost the session was asked once more, in a new one.
+    renewed: bool,
 }
 
 /// How long a call may take.
@@ -71,6 +75,8 @@ enum State {
     Consenting(Box<Error>),
     /// The tool's definition is being looked for; without it this is the end.
     Defining(Box<Error>),
+    /// The session is gone and a new one is being opened; without it this is the end.
+    Renewing(Box<Error>),
     /// To be sent again then.
     Pacing(Instant),
     /// Over, and not told yet.
@@ -94,9 +100,17 @@ impl Call {
             rounds,
             consented: false,
             defined: false,
+            in_session: false,
+            renewed: false,
             reads: false,
             repeated: false,
         }
+    }
+
+    /// Does without a new session where this one is lost.
+    #[must_use]
+    pub fn in_this_session(self) -> Self {
+        Self { renewed: true, ..self }
     }
 
     /// Says that so much of the first timeout was spent before, in a queue.
@@ -146,6 +160,10 @@ impl Call {
                 self.corrected = true;
                 self.state = State::Fresh;
             }
+            Body::Error { error, .. } if self.loses_session(status_of(&message)) => {
+                let why = serde_json::from_str::<ErrorObject>(error).map(Error::from);
+                self.renew(why.unwrap_or_else(|fault| Error::decode(fault.to_string())));
+            }
             Body::Error { .. } | Body::Result { .. } => {
                 let result = terms.dialect.read(&self.request, message, terms.outfit);
                 self.answered(result, terms, now);
@@ -182,14 +200,36 @@ impl Call {
                 self.state = State::Fresh;
                 return;
             }
+            let status = why.as_ref().and_then(TransportError::status);
             let why = why.unwrap_or_else(|| {
                 TransportError::new(
                     TransportFault::StreamEnded,
                     "the response stream ended before the response",
                 )
             });
-            self.end(Err(Error::from(why)));
+            match self.loses_session(status) {
+                true => self.renew(Error::from(why)),
+                false => self.end(Err(Error::from(why))),
+            }
         }
+    }
+
+    /// The connection was made anew, or could not be.
+    pub fn handle_reopened(&mut self, outcome: Result<(), Error>) {
+        self.state = match (std::mem::replace(&mut self.state, State::Told), outcome) {
+            (State::Renewing(_), Ok(())) => State::Fresh,
+            (State::Renewing(lost), Err(error)) => {
+                let text =
+                    format!("{} (the session was lost: {})", error.message(), lost.message());
+                let both = Error::new(error.kind(), error.code(), text);
+                let cause = error.cause().or_else(|| lost.cause()).cloned();
+                State::Ended(Box::new(Err(match cause {
+                    Some(cause) => both.with_cause(cause),
+                    None => both,
+                })))
+            }
+            (other, _) => other,
+        };
     }
 
     /// What was asked by [`Step::Ask`] was answered; or one of the handlers failed, and why.
@@ -225,7 +265,7 @@ impl Call {
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.state {
             State::Pacing(until) if until <= now => self.state = State::Fresh,
-            State::Waiting(_) => {
+            State::Waiting(_) | State::Renewing(_) => {
                 if let Some(error) = self.deadline.expired(now) {
                     self.end(Err(error));
                 }
@@ -259,7 +299,7 @@ impl Call {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
-            State::Waiting(_) => self.deadline.at(),
+            State::Waiting(_) | State::Renewing(_) => self.deadline.at(),
             State::Asking(_) | State::Consenting(_) | State::Defining(_) => {
                 self.deadline.whole_at()
             }
@@ -282,12 +322,26 @@ impl Call {
             Ok(envelope) => {
                 let entry = terms.dialect.catalog().entry(&self.request.method);
                 self.reads = entry.is_some_and(Entry::reads);
+                self.in_session =
+                    terms.dialect.era() == Era::Initialize && terms.outfit.has_session();
                 self.deadline.start(now);
                 self.state = State::Waiting(id);
                 Step::Send(envelope)
             }
             Err(error) => Step::Done(Err(error)),
         }
+    }
+
+    /// 2025-11-25, transports, "Session Management": a 404 to a request that names a session says
+    /// that the session is over. The request was not processed, so it is sent once more.
+    fn loses_session(&self, status: Option<u16>) -> bool {
+        status == Some(404) && self.in_session && !self.renewed
+    }
+
+    fn renew(&mut self, lost: Error) {
+        self.renewed = true;
+        self.state = State::Renewing(Box::new(lost));
+        self.aside = Some(Step::Reopen);
     }
 
     /// Reads an answer: the end, or a round of questions.
@@ -357,6 +411,10 @@ pub struct HandlerFailure {
     pub id: String,
     /// What it said.
     pub reason: String,
+}
+
+fn status_of(message: &Message) -> Option<u16> {
+    message.outside().and_then(|outside| outside.status)
 }
 
 /// Whether the call of a tool was refused because headers of its arguments are missing or wrong

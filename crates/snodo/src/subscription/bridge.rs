@@ -18,13 +18,25 @@ struct State {
     next: u64,
     /// How many listeners watch a resource.
     watched: HashMap<String, usize>,
-    closed: Option<TransportError>,
+    /// Why nothing comes any more, until it does again.
+    lost: Option<TransportError>,
 }
 
 struct Listener {
     filter: SubscriptionFilter,
     inbox: Inbox,
     waker: Option<Waker>,
+    /// What comes next follows a gap of unknown length.
+    resumed: bool,
+}
+
+/// What a listener finds.
+pub(super) enum Heard {
+    Event(Incoming),
+    /// Nothing comes any more.
+    Lost(TransportError),
+    /// It comes again; something may have been missed.
+    Resumed,
 }
 
 impl Bridge {
@@ -33,11 +45,8 @@ impl Bridge {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
-        let mut inbox = Inbox::new(limits);
-        if let Some(why) = &state.closed {
-            inbox.fail(why.clone());
-        }
-        state.listeners.insert(number, Listener { filter, inbox, waker: None });
+        let inbox = Inbox::new(limits);
+        state.listeners.insert(number, Listener { filter, inbox, waker: None, resumed: false });
         number
     }
 
@@ -72,15 +81,28 @@ impl Bridge {
         last
     }
 
-    pub(super) fn poll(
-        &self,
-        number: u64,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Result<Incoming, TransportError>>> {
+    /// Whether anybody listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.lock().listeners.is_empty()
+    }
+
+    /// What everybody together watches.
+    pub(crate) fn watched(&self) -> Vec<String> {
+        self.lock().watched.keys().cloned().collect()
+    }
+
+    pub(super) fn poll(&self, number: u64, cx: &Context<'_>) -> Poll<Heard> {
         let mut state = self.lock();
-        let Some(listener) = state.listeners.get_mut(&number) else { return Poll::Ready(None) };
-        if let Some(next) = listener.inbox.take() {
-            return Poll::Ready(Some(next));
+        let lost = state.lost.clone();
+        let Some(listener) = state.listeners.get_mut(&number) else { return Poll::Pending };
+        if let Some(Ok(next)) = listener.inbox.take() {
+            return Poll::Ready(Heard::Event(next));
+        }
+        if let Some(why) = lost {
+            return Poll::Ready(Heard::Lost(why));
+        }
+        if std::mem::take(&mut listener.resumed) {
+            return Poll::Ready(Heard::Resumed);
         }
         listener.waker = Some(cx.waker().clone());
         Poll::Pending
@@ -99,13 +121,22 @@ impl Bridge {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// The server's own stream is over: so is every listener.
-    pub(crate) fn close(&self, why: &TransportError) {
+    /// The server's own stream is over.
+    pub(crate) fn lose(&self, why: TransportError) {
+        self.change(|state| state.lost = Some(why), |_| {});
+    }
+
+    /// It is there again, on another connection.
+    pub(crate) fn resume(&self) {
+        self.change(|state| state.lost = None, |listener| listener.resumed = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State), tell: impl Fn(&mut Listener)) {
         let mut wakers = Vec::new();
         let mut state = self.lock();
-        state.closed = Some(why.clone());
+        change(&mut state);
         for listener in state.listeners.values_mut() {
-            listener.inbox.fail(why.clone());
+            tell(listener);
             wakers.extend(listener.waker.take());
         }
         drop(state);

@@ -6,21 +6,25 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use snodo_dialect::Params;
-use snodo_transport::Incoming;
+use snodo_transport::{BoxFuture, Incoming};
 use snodo_types::{
-    EmptyResult, Error, ErrorObject, InboxLimits, ServerCapabilities, SubscriptionFilter,
+    Error, ErrorObject, InboxLimits, ServerCapabilities, SubscriptionFilter, TransportError,
 };
 
-use super::bridge::Place;
+use super::bridge::{Heard, Place};
 use super::listen::Options;
+use super::reopen::Reopen;
 use super::{Closed, Event, Notification};
 use crate::client::Core;
-use crate::{Client, Request};
+use crate::{Client, renewal};
 
 /// A listener of the connection's bridge, and the resources it watches.
 pub(super) struct Bridged {
     place: Place,
     watched: Watched,
+    accepted: SubscriptionFilter,
+    reopen: Reopen,
+    recovering: Option<BoxFuture<'static, Result<(), Error>>>,
 }
 
 /// The resources of one listener. The last to watch one ends that at the server.
@@ -39,7 +43,7 @@ impl Bridged {
             tracing::debug!("keys of extensions are left out: this version knows none");
         }
         let core = Arc::clone(client.core());
-        let offered = core.connection.server_stream(options.timeout).await;
+        let offered = core.connection().server_stream(options.timeout).await;
         let capabilities = client.server().capabilities().cloned().unwrap_or_default();
         let mut accepted = allowed(&filter, &capabilities);
         if !offered {
@@ -49,7 +53,7 @@ impl Bridged {
         let mut limits = InboxLimits::default();
         limits.capacity = options.max_buffer;
         limits.overflow = options.overflow;
-        let bridge = Arc::clone(&core.connection.context.bridge);
+        let bridge = Arc::clone(&core.connection().context.bridge);
         let number = bridge.add(SubscriptionFilter::new(), limits);
         let place = Place { bridge, number };
         let mut watched = Watched { core, uris: Vec::new() };
@@ -67,28 +71,58 @@ impl Bridged {
             }
         }
         place.bridge.set_filter(number, &accepted);
-        Ok((Self { place, watched }, accepted))
+        let reopen = options.reopen;
+        let bridged = Self { place, watched, accepted: accepted.clone(), reopen, recovering: None };
+        Ok((bridged, accepted))
     }
 
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         loop {
-            let polled = std::task::ready!(self.place.bridge.poll(self.place.number, cx));
-            return Poll::Ready(match polled {
-                Some(Ok(Incoming::Message(message))) => {
-                    Event::Notification(Notification::new(message))
+            if let Some(recovering) = &mut self.recovering {
+                let recovered = std::task::ready!(recovering.as_mut().poll(cx));
+                self.recovering = None;
+                if let Err(error) = recovered {
+                    let error = error.at("subscriptions/listen", &self.watched.core.target);
+                    return Poll::Ready(Event::Closed(Closed::Failed(error)));
                 }
-                Some(Ok(Incoming::Dropped(lost))) => Event::Dropped(lost),
-                Some(Ok(_)) => continue,
-                Some(Err(why)) => {
-                    let target = &self.watched.core.connection.target;
-                    Event::Closed(Closed::Failed(
-                        Error::from(why).at("subscriptions/listen", target),
-                    ))
+            }
+            match std::task::ready!(self.place.bridge.poll(self.place.number, cx)) {
+                Heard::Event(Incoming::Message(message)) => {
+                    return Poll::Ready(Event::Notification(Notification::new(message)));
                 }
-                None => Event::Closed(Closed::Complete),
-            });
+                Heard::Event(Incoming::Dropped(lost)) => return Poll::Ready(Event::Dropped(lost)),
+                Heard::Event(_) => {}
+                Heard::Lost(why) => {
+                    let core = Arc::clone(&self.watched.core);
+                    self.recovering = Some(Box::pin(recover(core, self.reopen, why)));
+                }
+                Heard::Resumed => {
+                    let accepted = Box::new(self.accepted.clone());
+                    return Poll::Ready(Event::Resumed { accepted, may_have_missed: true });
+                }
+            }
         }
     }
+}
+
+/// Opens a new connection where the old one no longer brings what the server tells. A pipe that is
+/// over stays over.
+async fn recover(core: Arc<Core>, reopen: Reopen, why: TransportError) -> Result<(), Error> {
+    let connection = core.connection();
+    if !connection.transport.abilities().own_stream || core.is_closed() {
+        return Err(Error::from(why));
+    }
+    let mut last = Error::from(why);
+    let mut attempt = 0;
+    while let Some(pause) = reopen.pause(attempt) {
+        attempt += 1;
+        tokio::time::sleep(pause).await;
+        match renewal::renew(Arc::clone(&core), connection.epoch).await {
+            Ok(()) => return Ok(()),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 impl Watched {
@@ -99,14 +133,10 @@ impl Watched {
         uri: &str,
         timeout: Option<Duration>,
     ) -> Result<(), Error> {
-        let first = self.core.connection.context.bridge.watch(uri);
+        let first = self.core.connection().context.bridge.watch(uri);
         self.uris.push(uri.to_owned());
         if first {
-            let params = Params::new().with("uri", uri);
-            let request =
-                params.map(|params| snodo_dialect::Request::new("resources/subscribe", params));
-            let subscribed: Request<EmptyResult> = Request::new(client, request);
-            subscribed.timeout(timeout).await?;
+            client.subscribe(uri).timeout(timeout).await?;
         }
         Ok(())
     }
@@ -115,14 +145,14 @@ impl Watched {
 impl Watched {
     /// The server never heard of it.
     fn forget(&mut self, uri: &str) {
-        self.core.connection.context.bridge.unwatch(uri);
+        self.core.connection().context.bridge.unwatch(uri);
         self.uris.retain(|watched| watched != uri);
     }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        let connection = &self.core.connection;
+        let connection = self.core.connection();
         for uri in &self.uris {
             if !connection.context.bridge.unwatch(uri) || self.core.is_closed() {
                 continue;

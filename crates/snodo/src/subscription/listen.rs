@@ -11,6 +11,7 @@ use snodo_transport::BoxFuture;
 use snodo_types::{Error, Overflow, Raw, SubscriptionFilter, TraceContext};
 
 use super::bridged::Bridged;
+use super::reopen::Reopen;
 use super::streamed::Streamed;
 use super::{Source, Subscription};
 use crate::Client;
@@ -52,6 +53,7 @@ pub(super) struct Options {
     pub(super) timeout: Option<Duration>,
     pub(super) meta: Vec<(String, Raw)>,
     pub(super) trace: Option<TraceContext>,
+    pub(super) reopen: Reopen,
 }
 
 /// The most events that wait unless another number is set.
@@ -65,6 +67,7 @@ impl Listen {
             timeout: client.core().options.timeout,
             meta: Vec::new(),
             trace: None,
+            reopen: Reopen::default(),
         };
         Self { client: client.clone(), filter, options, fault: None }
     }
@@ -102,12 +105,21 @@ impl Listen {
         self
     }
 
+    /// Whether a subscription that is lost with its stream or its session is opened again; it is,
+    /// from half a second to half a minute apart, unless set. The reader is told by
+    /// [`Event::Resumed`](crate::Event::Resumed). What the server ends in good order stays ended, and
+    /// so does what ended with a process.
+    pub fn reopen(mut self, reopen: Reopen) -> Self {
+        self.options.reopen = reopen;
+        self
+    }
+
     async fn open(self) -> Result<Subscription, Error> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
         let Self { client, filter, options, .. } = self;
-        let connection = &client.core().connection;
+        let connection = client.core().connection();
         if !connection.transport.abilities().listen {
             return Err(Error::usage("this transport cannot listen"));
         }
@@ -117,7 +129,7 @@ impl Listen {
                 (Source::Bridged(Box::new(bridged)), accepted)
             }
             _ => {
-                let (streamed, accepted) = Streamed::open(client, &filter, options).await?;
+                let (streamed, accepted) = Streamed::open(client, filter, options).await?;
                 (Source::Streamed(Box::new(streamed)), accepted)
             }
         };
@@ -130,7 +142,7 @@ impl IntoFuture for Listen {
     type IntoFuture = BoxFuture<'static, Result<Subscription, Error>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let target = self.client.core().connection.target.clone();
+        let target = self.client.core().target.clone();
         Box::pin(async move {
             self.open().await.map_err(|error| error.at("subscriptions/listen", &target))
         })

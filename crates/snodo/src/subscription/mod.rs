@@ -3,6 +3,7 @@
 mod bridge;
 mod bridged;
 mod listen;
+mod reopen;
 mod streamed;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use snodo_types::{Body, Error, Message, SubscriptionFilter};
 
 pub(crate) use self::bridge::Bridge;
 pub use self::listen::Listen;
+pub use self::reopen::Reopen;
 
 use self::bridged::Bridged;
 use self::streamed::Streamed;
@@ -77,6 +79,13 @@ pub enum Event {
     Dropped(u64),
     /// The server told something.
     Notification(Notification),
+    /// The subscription was lost and is there again; what happened meanwhile was missed.
+    Resumed {
+        /// What the server agrees to tell from here on.
+        accepted: Box<SubscriptionFilter>,
+        /// Whether something may have been missed.
+        may_have_missed: bool,
+    },
 }
 
 /// How a subscription ended.

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use futures_core::Stream;
 use snodo_engine::{Ending, Tidings};
@@ -19,9 +20,26 @@ use crate::timer::{self, Timer};
 /// The stream and what it means. Events wait in the transport's bounded inbox.
 pub(super) struct Streamed {
     core: Arc<Core>,
+    filter: SubscriptionFilter,
+    options: Options,
     machine: snodo_engine::Subscription,
     exchange: Option<Exchange>,
     timer: Timer,
+    life: Life,
+    /// Attempts to come back since the last acknowledgement.
+    attempts: u32,
+}
+
+/// Where the subscription stands in coming and coming back.
+#[derive(Clone, Copy)]
+enum Life {
+    /// It was never acknowledged: a failure is the caller's to know.
+    New,
+    Open,
+    /// Lost; asked for again then.
+    Pausing(Instant),
+    /// Asked for again.
+    Returning,
 }
 
 enum Told {
@@ -32,19 +50,21 @@ enum Told {
 impl Streamed {
     pub(super) async fn open(
         client: Client,
-        filter: &SubscriptionFilter,
+        filter: SubscriptionFilter,
         options: Options,
     ) -> Result<(Self, SubscriptionFilter), Error> {
         let core = Arc::clone(client.core());
-        let same_task = core.connection.transport.abilities().same_task;
-        let timeout = options.timeout.filter(|_| !same_task);
-        let mut machine = snodo_engine::Subscription::new(filter, timeout)?;
-        let request = machine.request_mut();
-        request.meta = options.meta;
-        request.trace = options.trace.or_else(|| core.options.trace_context.as_ref()?.context());
-        request.inbox.capacity = options.max_buffer;
-        request.inbox.overflow = options.overflow;
-        let mut streamed = Self { core, machine, exchange: None, timer: Timer::default() };
+        let machine = machine(&core, &filter, &options)?;
+        let mut streamed = Self {
+            core,
+            filter,
+            options,
+            machine,
+            exchange: None,
+            timer: Timer::default(),
+            life: Life::New,
+            attempts: 0,
+        };
         match poll_fn(|cx| streamed.poll_told(cx)).await {
             Told::Accepted(accepted) => Ok((streamed, *accepted)),
             Told::Event(Event::Closed(Closed::Failed(error))) => Err(error),
@@ -53,34 +73,66 @@ impl Streamed {
     }
 
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
-        loop {
-            match std::task::ready!(self.poll_told(cx)) {
-                Told::Event(event) => return Poll::Ready(event),
-                Told::Accepted(_) => {}
-            }
+        self.poll_told(cx).map(|told| match told {
+            Told::Event(event) => event,
+            Told::Accepted(accepted) => Event::Resumed { accepted, may_have_missed: true },
+        })
+    }
+
+    /// Whether a subscription that ended so is asked for again, and when. A stream that was cut is;
+    /// a pipe that is over, or the server's own word, is the end.
+    fn comes_back(&mut self, ending: &Ending) -> bool {
+        let Ending::Failed(error) = ending else { return false };
+        let own_stream = self.core.connection().transport.abilities().own_stream;
+        let cut = match error.transport().map(|below| below.status()) {
+            None => error.is_timeout(),
+            Some(Some(408 | 425 | 429)) => true,
+            // The server knows the request, and does not want it.
+            Some(Some(400..=499)) => false,
+            Some(_) => true,
+        };
+        if matches!(self.life, Life::New) || !own_stream || !cut || self.core.is_closed() {
+            return false;
         }
+        let Some(pause) = self.options.reopen.pause(self.attempts) else { return false };
+        let Ok(machine) = machine(&self.core, &self.filter, &self.options) else { return false };
+        tracing::info!(server = self.core.target, %error, ?pause, "a subscription was lost");
+        self.attempts = self.attempts.saturating_add(1);
+        self.machine = machine;
+        self.life = timer::now().checked_add(pause).map_or(Life::Returning, Life::Pausing);
+        true
     }
 
     fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
         let core = Arc::clone(&self.core);
-        let connection = &core.connection;
+        let connection = core.connection();
         loop {
+            if let Life::Pausing(until) = self.life {
+                match std::task::ready!(self.timer.poll(Some(until), cx)) {
+                    Ok(()) => self.life = Life::Returning,
+                    Err(error) => return Poll::Ready(failed(error, &core.target)),
+                }
+            }
             let tidings = self.machine.poll(|| core.next_id(), &connection.terms(), timer::now());
             match tidings {
                 Some(Tidings::Send(envelope)) => {
                     self.exchange = Some(connection.transport.exchange(envelope));
                 }
-                Some(Tidings::Accepted(filter)) => return Poll::Ready(Told::Accepted(filter)),
+                Some(Tidings::Accepted(filter)) => {
+                    (self.life, self.attempts) = (Life::Open, 0);
+                    return Poll::Ready(Told::Accepted(filter));
+                }
                 Some(Tidings::Event(message)) => {
                     let event = Event::Notification(Notification::new(message));
                     return Poll::Ready(Told::Event(event));
                 }
                 Some(Tidings::Closed(ending)) => {
                     self.exchange = None;
-                    return Poll::Ready(Told::Event(Event::Closed(closed(
-                        ending,
-                        &connection.target,
-                    ))));
+                    if self.comes_back(&ending) {
+                        continue;
+                    }
+                    let closed = Event::Closed(closed(ending, &core.target));
+                    return Poll::Ready(Told::Event(closed));
                 }
                 None => {}
             }
@@ -121,6 +173,28 @@ impl Streamed {
             }
         }
     }
+}
+
+/// What is asked, not sent yet.
+fn machine(
+    core: &Core,
+    filter: &SubscriptionFilter,
+    options: &Options,
+) -> Result<snodo_engine::Subscription, Error> {
+    let same_task = core.connection().transport.abilities().same_task;
+    let timeout = options.timeout.filter(|_| !same_task);
+    let mut machine = snodo_engine::Subscription::new(filter, timeout)?;
+    let request = machine.request_mut();
+    request.meta.clone_from(&options.meta);
+    request.trace =
+        options.trace.clone().or_else(|| core.options.trace_context.as_ref()?.context());
+    request.inbox.capacity = options.max_buffer;
+    request.inbox.overflow = options.overflow;
+    Ok(machine)
+}
+
+fn failed(error: Error, target: &str) -> Told {
+    Told::Event(Event::Closed(closed(Ending::Failed(error), target)))
 }
 
 fn closed(ending: Ending, target: &str) -> Closed {

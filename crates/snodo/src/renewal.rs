@@ -1,0 +1,53 @@
+//! Making a connection anew: once for all who need it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+
+use snodo_types::Error;
+use tokio::sync::Mutex;
+
+use crate::client::Core;
+
+/// One renewal at a time. Who waited while an attempt failed shares its failure; one that was
+/// dropped in the middle is taken over by the next in line.
+#[derive(Debug, Default)]
+pub(crate) struct Renewal {
+    turn: Mutex<()>,
+    /// How many attempts came to an end.
+    attempts: AtomicU64,
+    failure: StdMutex<Option<Error>>,
+}
+
+/// Makes sure that the connection of this epoch is no longer the one of today.
+///
+/// # Cancel safety
+///
+/// Dropped in the middle, what was begun is ended; the next who waits begins anew.
+pub(crate) async fn renew(core: Arc<Core>, epoch: u64) -> Result<(), Error> {
+    let renewal = &core.renewal;
+    let attempts = renewal.attempts.load(Ordering::Acquire);
+    let turn = renewal.turn.lock().await;
+    if core.connection().epoch > epoch {
+        return Ok(());
+    }
+    if renewal.attempts.load(Ordering::Acquire) > attempts
+        && let Some(error) = renewal.failed()
+    {
+        return Err(error);
+    }
+    tracing::info!(server = core.target, "the session is over; a new one is opened");
+    let outcome = core.reconnect(epoch).await;
+    *renewal.failure.lock().unwrap_or_else(PoisonError::into_inner) =
+        outcome.as_ref().err().cloned();
+    renewal.attempts.fetch_add(1, Ordering::AcqRel);
+    let connection = outcome?;
+    drop(turn);
+    connection.restore(&core).await;
+    Ok(())
+}
+
+impl Renewal {
+    fn failed(&self) -> Option<Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
