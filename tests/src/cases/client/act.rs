@@ -149,7 +149,16 @@ impl Stage {
                 tokio::time::sleep(*time).await;
                 StepResult::Ok
             }
-            Action::WaitPings(count) => self.wait_pings(*count).await,
+            Action::WaitNotifications(count) => {
+                self.wait(*count, || self.target.heard().count()).await
+            }
+            Action::WaitPings(count) => self.wait(*count, || (self.pings)()).await,
+            Action::Listen(filter) => match self.client(on) {
+                Ok(client) => outcome(client.listen(filter.clone()).await.map(|subscription| {
+                    self.target.heard().listen(subscription);
+                })),
+                Err(failure) => failed(failure),
+            },
             Action::Close(number) => match self.client(number.or(on)) {
                 Ok(client) => self.close(client).await,
                 Err(failure) => failed(failure),
@@ -209,8 +218,8 @@ impl Stage {
         }
     }
 
-    async fn wait_pings(&self, count: usize) -> StepResult {
-        while (self.pings)() < count {
+    async fn wait(&self, count: usize, read: impl Fn() -> usize) -> StepResult {
+        while read() < count {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         StepResult::Ok
@@ -238,6 +247,8 @@ async fn ask(client: &Client, action: &Action) -> StepResult {
     let done = match action {
         Action::Call(call) => return call_tool(client, call).await,
         Action::List(list) => return list_names(client, list).await,
+        // No other passes the check of what a script needs.
+        Action::Notify(_) => client.roots_changed().await,
         Action::Method(method) => client.request(method.clone(), ()).await.map(drop),
         Action::RawCall { tool, arguments } => {
             let params = json!({ "name": tool, "arguments": arguments });

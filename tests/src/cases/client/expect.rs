@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Expected, StepResult};
+use super::{Expected, Heard, StepResult};
 use crate::cases::class::Failure;
 use crate::cases::later::Need;
 
@@ -37,7 +37,7 @@ pub(crate) struct Expect {
     pub(crate) open_connections_max: Option<usize>,
     pub(crate) open_connections_after: Option<usize>,
     #[serde(default)]
-    notifications: Vec<String>,
+    pub(crate) notifications: Vec<String>,
     auth_prompts: Option<usize>,
     #[serde(default)]
     meta_capabilities_lacks: Vec<String>,
@@ -80,6 +80,7 @@ pub(crate) struct Evidence<'a> {
     /// From the first step to the end of the last.
     pub(crate) elapsed: Duration,
     pub(crate) negotiated: Option<String>,
+    pub(crate) heard: &'a Heard,
     /// Every message that the server got, in order.
     pub(crate) received: &'a [Value],
 }
@@ -87,9 +88,6 @@ pub(crate) struct Evidence<'a> {
 impl Expect {
     /// What cannot be checked yet, on whatever transport.
     pub(crate) fn needs(&self) -> Result<(), Need> {
-        if !self.notifications.is_empty() {
-            return Err(Need::new(5, "a stream of notifications"));
-        }
         if self.auth_prompts.is_some() {
             return Err(Need::new(9, "log-ins"));
         }
@@ -112,6 +110,9 @@ impl Expect {
         if self.negotiated.is_some() && self.negotiated != evidence.negotiated {
             let (wanted, got) = (&self.negotiated, &evidence.negotiated);
             faults.push(format!("negotiated {got:?}, expected {wanted:?}"));
+        }
+        if let Some(method) = evidence.heard.missing(&self.notifications) {
+            faults.push(format!("nobody was told of {method}"));
         }
         if self.ids_unique {
             faults.extend(repeated_id(evidence.received));

@@ -9,7 +9,7 @@ use snodo::transport::Connect;
 use snodo::types::{Roots, TransportError};
 use snodo::{Builder, Client, Error, ProtocolVersion};
 
-use super::{Baseline, ClientScript};
+use super::{Baseline, ClientScript, Heard};
 use crate::cases::later::Need;
 
 /// The server of a case, and the options of its clients.
@@ -17,6 +17,7 @@ use crate::cases::later::Need;
 pub(crate) struct Target {
     builder: Builder,
     place: Place,
+    heard: Heard,
 }
 
 #[derive(Clone)]
@@ -44,12 +45,7 @@ impl Target {
         if let Some(limit) = script.http_timeout() {
             http = http.connect_timeout(limit);
         }
-        let mut builder = builder(script, script.versions(baseline)?);
-        if listens && script.capabilities.is_none() {
-            // The library opens the server's own stream where a server may ask something on it.
-            builder = builder.capabilities(serde_json::json!({ "roots": {} }));
-        }
-        Ok(Self { builder, place: Place::Http(http) })
+        Self::new(script, baseline, Place::Http(http), listens)
     }
 
     /// A server process.
@@ -57,12 +53,34 @@ impl Target {
         script: &ClientScript,
         baseline: Baseline,
         mut stdio: Stdio,
+        listens: bool,
     ) -> Result<Self, Need> {
         if let Some(bytes) = script.max_message_bytes {
             stdio = stdio.max_line_bytes(bytes);
         }
-        let builder = builder(script, script.versions(baseline)?);
-        Ok(Self { builder, place: Place::Process(Watched { stdio, pipes: Arc::default() }) })
+        let place = Place::Process(Watched { stdio, pipes: Arc::default() });
+        Self::new(script, baseline, place, listens)
+    }
+
+    /// The library opens the server's own stream where somebody wants to be told what comes on it.
+    fn new(
+        script: &ClientScript,
+        baseline: Baseline,
+        place: Place,
+        listens: bool,
+    ) -> Result<Self, Need> {
+        let mut builder = builder(script, script.versions(baseline)?);
+        let heard = Heard::default();
+        if listens || script.listens() {
+            let heard = heard.clone();
+            builder = builder.on_notification(move |told| heard.note(told.method()));
+        }
+        Ok(Self { builder, place, heard })
+    }
+
+    /// What its clients were told.
+    pub(crate) fn heard(&self) -> &Heard {
+        &self.heard
     }
 
     pub(crate) async fn connect(&self) -> Result<Client, Error> {

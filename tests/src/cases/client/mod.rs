@@ -2,6 +2,7 @@
 
 mod act;
 mod expect;
+mod heard;
 mod make;
 mod measure;
 mod result;
@@ -10,6 +11,7 @@ mod step;
 
 pub(crate) use act::Stage;
 pub(crate) use expect::{Evidence, Expect};
+pub(crate) use heard::Heard;
 pub(crate) use make::Target;
 pub(crate) use measure::{Gauge, settle};
 pub(crate) use result::{Expected, StepResult};

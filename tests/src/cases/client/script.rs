@@ -83,9 +83,6 @@ impl ClientScript {
         if self.sse_max_retries.is_some() {
             return Err(Need::new(5, "resuming of streams: `sse_max_retries`"));
         }
-        if self.consume_notifications {
-            return Err(Need::new(5, "a stream of notifications: `consume_notifications`"));
-        }
         self.steps.iter().try_for_each(Step::needs)
     }
 
@@ -119,6 +116,11 @@ impl ClientScript {
     /// The clock of the HTTP transport itself: here that of connecting, the only one it has.
     pub(crate) fn http_timeout(&self) -> Option<Duration> {
         self.http_timeout_ms.map(Duration::from_millis)
+    }
+
+    /// Whether somebody wants to be told of notifications.
+    pub(crate) fn listens(&self) -> bool {
+        self.consume_notifications || self.steps.iter().any(Step::waits_for_notifications)
     }
 
     /// The names of all tools that are called.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use snodo::types::SubscriptionFilter;
 
 use crate::cases::later::Need;
 
@@ -33,9 +34,9 @@ pub(crate) enum Action {
     ConnectFails(usize),
     Drop,
     List(String),
-    Listen,
+    Listen(SubscriptionFilter),
     Method(String),
-    Notify,
+    Notify(String),
     RawCall {
         tool: String,
         arguments: Value,
@@ -45,7 +46,7 @@ pub(crate) enum Action {
     /// Several steps in place of one.
     Several(Vec<Step>),
     Sleep(Duration),
-    WaitNotifications,
+    WaitNotifications(usize),
     WaitPings(usize),
 }
 
@@ -64,12 +65,19 @@ impl Step {
     /// What the step needs that is not there yet.
     pub(crate) fn needs(&self) -> Result<(), Need> {
         match &self.action {
-            Action::Listen => Err(Need::new(5, "subscriptions")),
-            Action::Notify => Err(Need::new(4, "notifications of the caller's own")),
+            Action::Notify(method) if method != ROOTS_CHANGED => {
+                Err(Need::unknown(format!("the notification {method}")))
+            }
             Action::Resume => Err(Need::new(5, "resuming of a session")),
             Action::Several(steps) => steps.iter().try_for_each(Self::needs),
-            Action::WaitNotifications => Err(Need::new(5, "a stream of notifications")),
             _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn waits_for_notifications(&self) -> bool {
+        match &self.action {
+            Action::Several(steps) => steps.iter().any(Self::waits_for_notifications),
+            action => matches!(action, Action::WaitNotifications(_)),
         }
     }
 
@@ -147,7 +155,7 @@ struct Members {
     calls: Option<Vec<String>>,
     connect_fails: Option<usize>,
     list: Option<String>,
-    listen: Option<Value>,
+    listen: Option<SubscriptionFilter>,
     method: Option<String>,
     notify: Option<String>,
     raw_call: Option<String>,
@@ -187,13 +195,13 @@ impl Members {
         actions.extend(self.steps.take().map(Action::Several));
         actions.extend(self.connect_fails.map(Action::ConnectFails));
         actions.extend(self.list.take().map(Action::List));
-        actions.extend(self.listen.take().map(|_| Action::Listen));
+        actions.extend(self.listen.take().map(Action::Listen));
         actions.extend(self.method.take().map(Action::Method));
-        actions.extend(self.notify.take().map(|_| Action::Notify));
+        actions.extend(self.notify.take().map(Action::Notify));
         actions.extend(self.read.take().map(Action::Read));
         actions.extend(self.resume.take().map(|_| Action::Resume));
         actions.extend(milliseconds(self.sleep_ms).map(Action::Sleep));
-        actions.extend(self.wait_notifications.map(|_| Action::WaitNotifications));
+        actions.extend(self.wait_notifications.map(Action::WaitNotifications));
         actions.extend(self.wait_pings.map(Action::WaitPings));
         actions
     }
@@ -214,6 +222,9 @@ impl Members {
         }
     }
 }
+
+/// The one notification that a caller of this library sends by itself.
+pub(crate) const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
 
 fn milliseconds(number: Option<u64>) -> Option<Duration> {
     number.map(Duration::from_millis)

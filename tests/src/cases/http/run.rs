@@ -67,8 +67,9 @@ impl HttpCase {
     }
 
     /// Whether the case is about the server's own stream.
-    fn has_get(&self) -> bool {
-        self.rules.iter().any(|rule| rule.pattern.http.as_deref() == Some("GET"))
+    fn listens(&self) -> bool {
+        let has_get = self.rules.iter().any(|rule| rule.pattern.http.as_deref() == Some("GET"));
+        has_get || !self.expect.notifications.is_empty()
     }
 
     fn scripted(&self, baseline: Baseline) -> Scripted {
@@ -83,7 +84,7 @@ fn run_on(case: &HttpCase, baseline: Baseline) -> Result<Vec<String>, Need> {
         .map_err(|error| Need::unknown(format!("the server does not start: {error}")))?;
     let path = case.client.url_path.as_deref().unwrap_or("/mcp");
     let url = format!("{}{path}", server.origin());
-    let target = Target::http(&case.client, baseline, &url, case.has_get())?;
+    let target = Target::http(&case.client, baseline, &url, case.listens())?;
     let bound = case.expect.within().unwrap_or_default() + BOUND;
     Ok(on_runtime(bound, play(case, target, server)))
 }
@@ -91,6 +92,7 @@ fn run_on(case: &HttpCase, baseline: Baseline) -> Result<Vec<String>, Need> {
 async fn play(case: &HttpCase, target: Target, server: Server) -> Vec<String> {
     let expect = &case.expect;
     let gauge = Gauge::read();
+    let heard = target.heard().clone();
     let mut stage = Stage::new(target, &case.client, || 0);
     let start = Instant::now();
     let mut results = Vec::new();
@@ -99,6 +101,7 @@ async fn play(case: &HttpCase, target: Target, server: Server) -> Vec<String> {
     }
     let elapsed = start.elapsed();
     let negotiated = stage.negotiated();
+    heard.stop();
     drop(stage);
     let mut faults = Vec::new();
     if let Some(most) = expect.open_connections_after {
@@ -110,7 +113,8 @@ async fn play(case: &HttpCase, target: Target, server: Server) -> Vec<String> {
     faults.extend(gauge.faults(expect).await);
     let record = server.record();
     let received = record.messages();
-    let evidence = Evidence { results: &results, elapsed, negotiated, received: &received };
+    let evidence =
+        Evidence { results: &results, elapsed, negotiated, heard: &heard, received: &received };
     faults.extend(expect.check(&evidence));
     faults.extend(check::check(expect, &record));
     faults

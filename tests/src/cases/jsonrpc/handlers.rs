@@ -24,14 +24,19 @@ pub(crate) struct Handlers {
     /// They never answer, so that they can be stopped.
     blocking: bool,
     seen: Arc<Mutex<Vec<Handling>>>,
+    told: Arc<Mutex<Vec<String>>>,
 }
 
 impl Handlers {
     pub(crate) fn new(there: bool, blocking: bool) -> Self {
-        Self { there, blocking, seen: Arc::default() }
+        Self { there, blocking, seen: Arc::default(), told: Arc::default() }
     }
 
     pub(crate) fn install(&self, builder: Builder) -> Builder {
+        let told = Arc::clone(&self.told);
+        let builder = builder.on_notification(move |notification| {
+            told.lock().unwrap_or_else(PoisonError::into_inner).push(notification.method().into());
+        });
         if !self.there {
             return builder;
         }
@@ -52,6 +57,11 @@ impl Handlers {
     /// What has become of them since this was asked last.
     pub(crate) fn seen(&self) -> Vec<Handling> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The methods of the notifications since this was asked last.
+    pub(crate) fn told(&self) -> Vec<String> {
+        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn form(self, form: Form) -> Result<ElicitResult, HandlerError> {

@@ -67,6 +67,8 @@ struct Seen {
     ended: Vec<(Value, Result<String, Failure>)>,
     sent: Vec<String>,
     progress: Vec<Value>,
+    /// The methods of the notifications that the caller was told of.
+    told: Vec<String>,
     handling: Vec<Handling>,
 }
 
@@ -141,9 +143,10 @@ impl Scene {
             };
             ended.push((call.case.clone(), result));
         }
-        let told =
+        let progress =
             std::mem::take(&mut *self.progress.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Seen { ended, sent, progress: told, handling: self.handlers.seen() })
+        let (handling, told) = (self.handlers.seen(), self.handlers.told());
+        Ok(Seen { ended, sent, progress, told, handling })
     }
 
     /// Whether another request is answered.
@@ -214,6 +217,7 @@ impl Seen {
             }),
             Effect::CancelHandler => self.handling.contains(&Handling::Stopped),
             Effect::Ignored => self.ended.is_empty() && self.sent.is_empty(),
+            Effect::Notify(method) => self.told.contains(method),
             Effect::NotifyOther => self.ended.is_empty() && self.sent.is_empty(),
             Effect::Progress(token) => self.progress.contains(token),
             Effect::Reject { id, error } => {
@@ -251,7 +255,8 @@ impl Seen {
         });
         let sent = self.sent.iter().map(|line| format!("sent {}", shown(line)));
         let handling = self.handling.iter().map(|handling| format!("{handling:?}"));
-        let words: Vec<_> = ended.chain(sent).chain(handling).collect();
+        let told = self.told.iter().map(|method| format!("told of {method}"));
+        let words: Vec<_> = ended.chain(sent).chain(handling).chain(told).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join("; ") }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) enum Effect {
     CancelHandler,
     /// Nothing but a log line.
     Ignored,
+    /// A notification that the version knows: told to the caller.
+    Notify(String),
     /// An unknown notification: told to somebody, or dropped.
     NotifyOther,
     Progress(Value),
@@ -124,7 +126,7 @@ fn effect(mut members: Map<String, Value>) -> Result<Effect, Need> {
         "cancel_handler" => Effect::CancelHandler,
         "event" => return Err(Need::new(5, "events of the connection")),
         "ignored" => Effect::Ignored,
-        "notify" => return Err(Need::new(5, "a stream of notifications")),
+        "notify" => Effect::Notify(text(&value)?),
         "notify_other" => Effect::NotifyOther,
         "progress" => Effect::Progress(value),
         "reject" => {

@@ -34,11 +34,12 @@ pub(crate) fn run(file: &CaseFile) -> Result<Verdict, Need> {
         let (head, case) = head::read::<ProcessCase>(&text)?;
         case.needs()?;
         check_script(&case.child)?;
+        let listens = !case.expect.notifications.is_empty();
         for baseline in case.baseline.each() {
             let script = case.child.to_string();
             let files = ChildFiles::new(&head.id, &script).map_err(Need::unknown)?;
             let stdio = files.stdio(baseline.name()).map_err(Need::unknown)?;
-            let target = Target::process(&case.client, *baseline, stdio)?;
+            let target = Target::process(&case.client, *baseline, stdio, listens)?;
             let bound = case.expect.within().unwrap_or_default() + BOUND;
             let found = on_runtime(bound, play(&case, target, &files));
             let place = format!("[{}{variant}]", baseline.name());
@@ -95,6 +96,8 @@ async fn play(case: &ProcessCase, target: Target, files: &ChildFiles) -> Vec<Str
     {
         faults.push(format!("{} exchanges are left, allowed {most}", target.pending()));
     }
+    let heard = target.heard();
+    heard.stop();
     drop(stage);
     // Before this process reads all that the child wrote.
     faults.extend(gauge.faults(expect).await);
@@ -104,7 +107,7 @@ async fn play(case: &ProcessCase, target: Target, files: &ChildFiles) -> Vec<Str
         elapsed = start.elapsed();
     }
     let received: Vec<Value> = diaries.received();
-    let evidence = Evidence { results: &results, elapsed, negotiated, received: &received };
+    let evidence = Evidence { results: &results, elapsed, negotiated, heard, received: &received };
     faults.extend(expect.check(&evidence));
     faults.extend(diaries.check(expect, &results));
     faults
