@@ -28,9 +28,16 @@ pub(crate) fn translate(text: &str, aliases: &[Alias]) -> String {
         None => text.to_owned(),
     };
     let with_tokens = aliases.iter().filter_map(|alias| Some((alias.token.as_ref()?, alias.real)));
-    with_tokens.fold(text, |text, (token, real)| {
-        text.replace(&format!("\"progressToken\":{token}"), &format!("\"progressToken\":{real}"))
+    let text =
+        with_tokens.fold(text, |text, (token, real)| named(&text, "progressToken", token, real));
+    aliases.iter().fold(text, |text, alias| {
+        named(&text, "io.modelcontextprotocol/subscriptionId", &alias.case, alias.real)
     })
+}
+
+/// The text with the client's number where a member names a request.
+fn named(text: &str, member: &str, case: &Value, real: u64) -> String {
+    text.replace(&format!("\"{member}\":{case}"), &format!("\"{member}\":{real}"))
 }
 
 /// The value with the client's numbers for what it names.
@@ -46,10 +53,10 @@ pub(crate) fn translate_value(value: &Value, aliases: &[Alias]) -> Value {
 
 /// The id in the same shape, if it is the one of this request.
 fn real_shape(literal: &str, case: &Value, real: u64) -> Option<String> {
-    let known = match case {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
+    if case.is_string() {
+        return (literal == case.to_string()).then(|| real.to_string());
+    }
+    let known = case.to_string();
     let (open, digits, close) = match literal.strip_prefix('"').and_then(|l| l.strip_suffix('"')) {
         Some(inside) => ("\"", inside, "\""),
         None => ("", literal, ""),

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use snodo::{Client, Error, ProtocolVersion};
+use snodo::types::SubscriptionFilter;
+use snodo::{Client, Error, Event, ProtocolVersion};
 use tokio::task::JoinHandle;
 
 use super::handlers::{Handlers, Handling};
 use super::ids::{Alias, translate, translate_value};
-use super::script::{Effect, Exchange, Header, PendingCall};
+use super::script::{Effect, Exchange, Header, News, PendingCall};
 use crate::cases::class::Failure;
 use crate::cases::value::{is_subset, parsed, shown};
 use crate::cases::wire::Wire;
@@ -46,6 +47,7 @@ struct Scene {
     calls: Vec<Call>,
     aliases: Vec<Alias>,
     progress: Arc<Mutex<Vec<Value>>>,
+    news: Arc<Mutex<Vec<(Value, News)>>>,
     handlers: Handlers,
 }
 
@@ -67,6 +69,7 @@ struct Seen {
     ended: Vec<(Value, Result<String, Failure>)>,
     sent: Vec<String>,
     progress: Vec<Value>,
+    news: Vec<(Value, News)>,
     /// The methods of the notifications that the caller was told of.
     told: Vec<String>,
     handling: Vec<Handling>,
@@ -80,19 +83,20 @@ impl Scene {
     ) -> Result<Self, String> {
         let builder = handlers.install(Client::builder());
         let is_opening = |call: &PendingCall| call.method == "initialize";
-        let progress = Arc::default();
+        let (progress, news) = (Arc::default(), Arc::default());
         let (calls, aliases) = (Vec::new(), Vec::new());
         if let Some(opening) = header.pending.iter().find(|call| is_opening(call)) {
             let (connecting, mut wire) = Wire::begin(builder, version);
             let running =
                 tokio::spawn(async move { joined(connecting.await).map(Answer::Connected) });
             let real = real_id(&wire.lines().await)?;
-            let mut scene = Self { wire, client: None, calls, aliases, progress, handlers };
+            let mut scene = Self { wire, client: None, calls, aliases, progress, news, handlers };
             scene.keep(opening, real, running);
             return Ok(scene);
         }
         let (client, wire) = Wire::connect(builder, version).await?;
-        let mut scene = Self { wire, client: Some(client), calls, aliases, progress, handlers };
+        let mut scene =
+            Self { wire, client: Some(client), calls, aliases, progress, news, handlers };
         for call in &header.pending {
             scene.begin(version, call).await?;
         }
@@ -107,7 +111,13 @@ impl Scene {
         let known = call.method.contains('/');
         let method = if stateless || known { call.method.clone() } else { "ping".to_owned() };
         let (progress, token) = (Arc::clone(&self.progress), call.progress_token.clone());
-        let running = tokio::spawn(async move { ask(&client, method, token, progress).await });
+        let (news, id) = (Arc::clone(&self.news), call.id.clone());
+        let running = tokio::spawn(async move {
+            match method.as_str() {
+                "subscriptions/listen" => listen(&client, id, news).await,
+                _ => ask(&client, method, token, progress).await,
+            }
+        });
         let real = real_id(&self.wire.lines().await)?;
         if call.cancelled {
             running.abort();
@@ -146,7 +156,8 @@ impl Scene {
         let progress =
             std::mem::take(&mut *self.progress.lock().unwrap_or_else(PoisonError::into_inner));
         let (handling, told) = (self.handlers.seen(), self.handlers.told());
-        Ok(Seen { ended, sent, progress, told, handling })
+        let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Seen { ended, sent, progress, news, told, handling })
     }
 
     /// Whether another request is answered.
@@ -185,6 +196,30 @@ async fn ask(
         _ => client.request(method, ()).progress(tell).await?.raw().to_owned(),
     };
     Ok(Answer::Raw(raw))
+}
+
+/// Listens to everything, and tells what comes. It fails where the server refuses.
+async fn listen(
+    client: &Client,
+    id: Value,
+    news: Arc<Mutex<Vec<(Value, News)>>>,
+) -> Result<Answer, Error> {
+    let tell = |what| {
+        let mut news = news.lock().unwrap_or_else(PoisonError::into_inner);
+        news.push((id.clone(), what));
+    };
+    let filter = SubscriptionFilter::new().tools_list_changed().prompts_list_changed();
+    let mut events = client.listen(filter.resources_list_changed()).await?;
+    tell(News::Acknowledged);
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Notification(told) => tell(News::Event(told.method().to_owned())),
+            Event::Closed(_) => tell(News::Ended),
+            _ => {}
+        }
+    }
+    // The end was told: this request neither resolves nor fails.
+    std::future::pending().await
 }
 
 impl Seen {
@@ -240,6 +275,9 @@ impl Seen {
                 results.any(|result| result.get(key).is_none())
             }
             Effect::SendNothing => self.sent.is_empty(),
+            Effect::Subscription { id, news } => {
+                self.news.iter().any(|(of, came)| of == id && came == news)
+            }
             Effect::SendRawContains(part) => self.sent.iter().any(|line| line.contains(part)),
         }
     }
@@ -256,7 +294,8 @@ impl Seen {
         let sent = self.sent.iter().map(|line| format!("sent {}", shown(line)));
         let handling = self.handling.iter().map(|handling| format!("{handling:?}"));
         let told = self.told.iter().map(|method| format!("told of {method}"));
-        let words: Vec<_> = ended.chain(sent).chain(handling).chain(told).collect();
+        let news = self.news.iter().map(|(id, news)| format!("{id} {news:?}"));
+        let words: Vec<_> = ended.chain(sent).chain(handling).chain(told).chain(news).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join("; ") }
     }
 }

@@ -64,6 +64,20 @@ pub(crate) enum Effect {
     SendLacks(String),
     SendNothing,
     SendRawContains(String),
+    /// This came on the subscription.
+    Subscription {
+        id: Value,
+        news: News,
+    },
+}
+
+/// What comes on a subscription.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    Acknowledged,
+    Ended,
+    /// A notification of this method.
+    Event(String),
 }
 
 /// Reads a line behind the first.
@@ -143,12 +157,24 @@ fn effect(mut members: Map<String, Value>) -> Result<Effect, Need> {
         "send_lacks" => Effect::SendLacks(text(&value)?),
         "send_nothing" => Effect::SendNothing,
         "send_raw_contains" => Effect::SendRawContains(text(&value)?),
-        _ => return Err(Need::new(5, "subscriptions")),
+        _ => {
+            let (acknowledged, ended) = (members.remove("acknowledged"), members.remove("ended"));
+            let is_true = |value: Option<Value>| value == Some(Value::Bool(true));
+            let news = match members.remove("event") {
+                Some(event) => News::Event(text(&event)?),
+                None if is_true(acknowledged) => News::Acknowledged,
+                None if is_true(ended) => News::Ended,
+                None => return Err(unknown()),
+            };
+            Effect::Subscription { id: value, news }
+        }
     };
     if members.is_empty() { Ok(effect) } else { Err(unknown()) }
 }
 
+/// A subscription has an `event` too, and goes first.
 const NAMES: &[&str] = &[
+    "subscription",
     "any_of",
     "call",
     "cancel_handler",
@@ -163,5 +189,4 @@ const NAMES: &[&str] = &[
     "send_lacks",
     "send_nothing",
     "send_raw_contains",
-    "subscription",
 ];
