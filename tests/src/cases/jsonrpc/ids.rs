@@ -53,10 +53,10 @@ pub(crate) fn translate_value(value: &Value, aliases: &[Alias]) -> Value {
 
 /// The id in the same shape, if it is the one of this request.
 fn real_shape(literal: &str, case: &Value, real: u64) -> Option<String> {
-    if case.is_string() {
-        return (literal == case.to_string()).then(|| real.to_string());
-    }
     let known = case.to_string();
+    if case.is_string() {
+        return (literal == known).then(|| real.to_string());
+    }
     let (open, digits, close) = match literal.strip_prefix('"').and_then(|l| l.strip_suffix('"')) {
         Some(inside) => ("\"", inside, "\""),
         None => ("", literal, ""),
