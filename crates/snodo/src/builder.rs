@@ -19,7 +19,7 @@ use crate::context::NotificationSink;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
 use crate::options::{Options, TraceHook};
-use crate::{Client, Notification};
+use crate::{Client, Notification, Restart};
 
 /// A client that is not connected yet.
 ///
@@ -148,6 +148,12 @@ impl Builder {
         function: impl Fn(Notification) + Send + Sync + 'static,
     ) -> Self {
         self.options.sink = Some(NotificationSink::new(function));
+        self
+    }
+
+    /// Whether a server process that ended is started again; never unless set.
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.options.restart = restart;
         self
     }
 

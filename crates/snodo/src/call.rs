@@ -13,6 +13,7 @@ use snodo_types::{Error, Raw};
 use crate::client::Core;
 use crate::driver::Driver;
 use crate::progress::ProgressSink;
+use crate::restart::Restart;
 use crate::running::Gate;
 
 /// One call from its beginning to its answer, rounds and retries included: what layers see.
@@ -141,7 +142,11 @@ impl Call {
         let call = snodo_engine::Call::new(request, limits)
             .answering(self.answering, self.max_input_rounds)
             .spent(spent);
-        let call = if self.renews == Renews::Never { call.in_this_session() } else { call };
+        let call = match self.renews {
+            Renews::Never => call.in_this_session(),
+            Renews::Once if core.options.restart != Restart::NEVER => call.restarting(),
+            Renews::Once => call,
+        };
         Driver::new(core, call, self.progress)
     }
 }

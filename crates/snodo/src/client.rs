@@ -16,6 +16,8 @@ use snodo_types::{
     ProtocolVersion, Raw, ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
 };
 
+use tokio::sync::watch;
+
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
 use crate::connect::{self, Connector, Opener};
@@ -25,8 +27,10 @@ use crate::handlers::answer_all;
 use crate::list::{List, ListKind};
 use crate::options::Options;
 use crate::renewal::Renewal;
+use crate::restart::Starts;
 use crate::running::Stack;
 use crate::server::{Server, Session};
+use crate::state::{State, StateChanges};
 use crate::subscription::Listen;
 use crate::tools::Tools;
 
@@ -70,6 +74,8 @@ pub(crate) struct Core {
     /// What each request says of log messages, where each says so by itself.
     pub(crate) log_level: Mutex<Option<(String, Raw)>>,
     pub(crate) renewal: Renewal,
+    pub(crate) starts: Starts,
+    pub(crate) state: watch::Sender<State>,
     connector: Arc<dyn Connector>,
     context: Context,
     current: RwLock<Arc<Connection>>,
@@ -96,6 +102,17 @@ impl Core {
         let connection = Arc::new(opened.await?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
         Ok(connection)
+    }
+
+    /// Notes how the connection is. What is closed stays closed.
+    pub(crate) fn note(&self, state: State) {
+        self.state.send_if_modified(|known| {
+            let changes = *known != State::Closed && *known != state;
+            if changes {
+                *known = state;
+            }
+            changes
+        });
     }
 
     pub(crate) fn next_id(&self) -> u64 {
@@ -168,6 +185,8 @@ impl Client {
             tools: Tools::default(),
             log_level: Mutex::default(),
             renewal: Renewal::default(),
+            starts: Starts::default(),
+            state: watch::Sender::new(State::Connected),
             connector,
             context,
             current: RwLock::new(Arc::new(connection)),
@@ -193,6 +212,18 @@ impl Client {
     #[must_use]
     pub fn session(&self) -> Option<Session> {
         self.core.connection().session.clone()
+    }
+
+    /// How the connection is, as far as it is known.
+    #[must_use]
+    pub fn state(&self) -> State {
+        *self.core.state.borrow()
+    }
+
+    /// The changes of the connection's state from here on.
+    #[must_use]
+    pub fn state_changes(&self) -> StateChanges {
+        StateChanges::new(self.core.state.subscribe())
     }
 
     /// Calls a tool, by name or with its definition from a list. Arguments are anything written as
@@ -376,6 +407,7 @@ impl Client {
         {
             return;
         }
+        self.core.note(State::Closed);
         let routing = connection.opened.outfit.routing().clone();
         connection.transport.close(routing, self.core.options.close_limit()).await;
     }

@@ -12,6 +12,7 @@ use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
 use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
 
+use crate::State;
 use crate::aside::Aside;
 use crate::client::Core;
 use crate::connection::Connection;
@@ -37,6 +38,8 @@ pub(crate) struct Driver {
     handing: Option<BoxFuture<'static, ()>>,
     /// A new connection on its way, shared with whoever else needs it.
     renewing: Option<BoxFuture<'static, Result<(), Error>>>,
+    /// Why the exchange failed, where it did.
+    lost: Option<TransportError>,
     /// Only where the peer runs in the caller's task, and once it asked.
     aside: Option<Aside>,
     timer: Timer,
@@ -63,6 +66,7 @@ impl Driver {
             defining: None,
             handing: None,
             renewing: None,
+            lost: None,
             aside: None,
             timer: Timer::default(),
             served: Duration::ZERO,
@@ -129,7 +133,8 @@ impl Driver {
                 Step::Serve(message) => self.serve(message),
                 Step::Reopen => {
                     self.exchange = None;
-                    let renewing = renewal::renew(Arc::clone(&core), connection.epoch);
+                    let renewing =
+                        renewal::renew(Arc::clone(&core), connection.epoch, self.lost.take());
                     self.renewing = Some(Box::pin(renewing));
                 }
             }
@@ -205,6 +210,7 @@ impl Driver {
             Poll::Ready(Some(Ok(_))) => {}
             Poll::Ready(Some(Err(error))) => {
                 self.exchange = None;
+                self.notice(&error);
                 self.call.handle_closed(Some(error));
             }
             Poll::Ready(None) => {
@@ -213,6 +219,15 @@ impl Driver {
             }
         }
         Poll::Ready(())
+    }
+
+    /// Remembers why the exchange failed, and whether that was the end of the connection.
+    fn notice(&mut self, error: &TransportError) {
+        let over = matches!(error.fault(), TransportFault::Closed | TransportFault::Exited);
+        if over && !self.connection.transport.abilities().own_stream {
+            self.core.note(State::Lost);
+        }
+        self.lost = Some(error.clone());
     }
 
     pub(crate) fn explain(&self, error: Error) -> Error {

@@ -50,9 +50,11 @@ mod progress;
 mod renewal;
 mod reply;
 mod request;
+mod restart;
 mod running;
 mod served;
 mod server;
+mod state;
 mod subscription;
 mod timer;
 mod tools;
@@ -78,8 +80,13 @@ pub use layers::Calls;
 pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
 pub use request::{OutcomeResponse, Request, Response};
+pub use restart::Restart;
 pub use server::{Server, Session};
+pub use state::{State, StateChanges};
 pub use subscription::{Closed, Event, Listen, Notification, Reopen, Subscription};
+
+#[cfg(all(test, feature = "stdio"))]
+mod recovery_tests;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

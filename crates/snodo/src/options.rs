@@ -10,6 +10,7 @@ use snodo_types::{Error, Implementation, ProtocolVersion, Raw, TraceContext};
 
 use crate::context::NotificationSink;
 use crate::handlers::Handlers;
+use crate::restart::Restart;
 
 /// The settings of a client; see [`Builder`](crate::Builder) for what each means.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ pub(crate) struct Options {
     pub(crate) max_pages: usize,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) extensions: Extensions,
+    pub(crate) restart: Restart,
     pub(crate) sink: Option<NotificationSink>,
     pub(crate) trace_context: Option<TraceHook>,
     pub(crate) max_input_rounds: usize,
@@ -60,6 +62,7 @@ impl Default for Options {
             max_pages: 1000,
             handlers: Arc::default(),
             extensions: Extensions::new(),
+            restart: Restart::NEVER,
             sink: None,
             trace_context: None,
             max_input_rounds: 10,

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
-use snodo_types::Error;
+use snodo_types::{Error, TransportError};
 use tokio::sync::Mutex;
 
+use crate::State;
 use crate::client::Core;
 
 /// One renewal at a time. Who waited while an attempt failed shares its failure; one that was
@@ -18,12 +19,17 @@ pub(crate) struct Renewal {
     failure: StdMutex<Option<Error>>,
 }
 
-/// Makes sure that the connection of this epoch is no longer the one of today.
+/// Makes sure that the connection of this epoch, which ended for this reason, is no longer the one
+/// of today. A process is started again only as the client's [`Restart`](crate::Restart) says.
 ///
 /// # Cancel safety
 ///
 /// Dropped in the middle, what was begun is ended; the next who waits begins anew.
-pub(crate) async fn renew(core: Arc<Core>, epoch: u64) -> Result<(), Error> {
+pub(crate) async fn renew(
+    core: Arc<Core>,
+    epoch: u64,
+    why: Option<TransportError>,
+) -> Result<(), Error> {
     let renewal = &core.renewal;
     let attempts = renewal.attempts.load(Ordering::Acquire);
     let turn = renewal.turn.lock().await;
@@ -35,8 +41,17 @@ pub(crate) async fn renew(core: Arc<Core>, epoch: u64) -> Result<(), Error> {
     {
         return Err(error);
     }
-    tracing::info!(server = core.target, "the session is over; a new one is opened");
+    let why = why.filter(|_| !core.connection().transport.abilities().own_stream);
+    if let Some(why) = why
+        && !(core.options.restart.follows(&why) && core.starts.allow(core.options.restart))
+    {
+        core.note(State::Lost);
+        return Err(Error::from(why));
+    }
+    tracing::info!(server = core.target, "the connection is over; a new one is opened");
+    core.note(State::Reconnecting);
     let outcome = core.reconnect(epoch).await;
+    core.note(if outcome.is_ok() { State::Connected } else { State::Lost });
     *renewal.failure.lock().unwrap_or_else(PoisonError::into_inner) =
         outcome.as_ref().err().cloned();
     renewal.attempts.fetch_add(1, Ordering::AcqRel);

@@ -41,6 +41,8 @@ pub struct Call {
     in_session: bool,
     /// A server that had lost the session was asked once more, in a new one.
     renewed: bool,
+    /// A connection that is over is made anew.
+    restarts: bool,
 }
 
 /// How long a call may take.
@@ -101,6 +103,7 @@ impl Call {
             consented: false,
             defined: false,
             in_session: false,
+            restarts: false,
             renewed: false,
             reads: false,
             repeated: false,
@@ -111,6 +114,12 @@ impl Call {
     #[must_use]
     pub fn in_this_session(self) -> Self {
         Self { renewed: true, ..self }
+    }
+
+    /// Makes the connection anew where it turns out to be over before anything was written.
+    #[must_use]
+    pub fn restarting(self) -> Self {
+        Self { restarts: true, ..self }
     }
 
     /// Says that so much of the first timeout was spent before, in a queue.
@@ -200,14 +209,14 @@ impl Call {
                 self.state = State::Fresh;
                 return;
             }
-            let status = why.as_ref().and_then(TransportError::status);
+            let lost = why.as_ref().is_some_and(|why| self.loses_connection(why));
             let why = why.unwrap_or_else(|| {
                 TransportError::new(
                     TransportFault::StreamEnded,
                     "the response stream ended before the response",
                 )
             });
-            match self.loses_session(status) {
+            match lost {
                 true => self.renew(Error::from(why)),
                 false => self.end(Err(Error::from(why))),
             }
@@ -220,7 +229,7 @@ impl Call {
             (State::Renewing(_), Ok(())) => State::Fresh,
             (State::Renewing(lost), Err(error)) => {
                 let text =
-                    format!("{} (the session was lost: {})", error.message(), lost.message());
+                    format!("{} (the connection was lost: {})", error.message(), lost.message());
                 let both = Error::new(error.kind(), error.code(), text);
                 let cause = error.cause().or_else(|| lost.cause()).cloned();
                 State::Ended(Box::new(Err(match cause {
@@ -336,6 +345,12 @@ impl Call {
     /// that the session is over. The request was not processed, so it is sent once more.
     fn loses_session(&self, status: Option<u16>) -> bool {
         status == Some(404) && self.in_session && !self.renewed
+    }
+
+    fn loses_connection(&self, why: &TransportError) -> bool {
+        let over = matches!(why.fault(), TransportFault::Closed | TransportFault::Exited);
+        let unsent = over && why.processed() == Processed::No;
+        (unsent && self.restarts && !self.renewed) || self.loses_session(why.status())
     }
 
     fn renew(&mut self, lost: Error) {

@@ -109,15 +109,17 @@ impl Bridged {
 /// over stays over.
 async fn recover(core: Arc<Core>, reopen: Reopen, why: TransportError) -> Result<(), Error> {
     let connection = core.connection();
-    if !connection.transport.abilities().own_stream || core.is_closed() {
+    let comes_back =
+        connection.transport.abilities().own_stream || core.options.restart.follows(&why);
+    if !comes_back || core.is_closed() {
         return Err(Error::from(why));
     }
-    let mut last = Error::from(why);
+    let mut last = Error::from(why.clone());
     let mut attempt = 0;
     while let Some(pause) = reopen.pause(attempt) {
         attempt += 1;
         tokio::time::sleep(pause).await;
-        match renewal::renew(Arc::clone(&core), connection.epoch).await {
+        match renewal::renew(Arc::clone(&core), connection.epoch, Some(why.clone())).await {
             Ok(()) => return Ok(()),
             Err(error) => last = error,
         }

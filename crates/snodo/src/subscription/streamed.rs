@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use futures_core::Stream;
 use snodo_engine::{Ending, Tidings};
-use snodo_transport::{Exchange, Incoming};
+use snodo_transport::{BoxFuture, Exchange, Incoming};
 use snodo_types::{Error, SubscriptionFilter};
 
 use super::listen::Options;
 use super::{Closed, Event, Notification};
 use crate::Client;
 use crate::client::Core;
+use crate::renewal;
 use crate::timer::{self, Timer};
 
 /// The stream and what it means. Events wait in the transport's bounded inbox.
@@ -26,6 +27,8 @@ pub(super) struct Streamed {
     exchange: Option<Exchange>,
     timer: Timer,
     life: Life,
+    /// A process on its way to be started again.
+    renewing: Option<BoxFuture<'static, Result<(), Error>>>,
     /// Attempts to come back since the last acknowledgement.
     attempts: u32,
 }
@@ -63,6 +66,7 @@ impl Streamed {
             exchange: None,
             timer: Timer::default(),
             life: Life::New,
+            renewing: None,
             attempts: 0,
         };
         match poll_fn(|cx| streamed.poll_told(cx)).await {
@@ -83,7 +87,9 @@ impl Streamed {
     /// a pipe that is over, or the server's own word, is the end.
     fn comes_back(&mut self, ending: &Ending) -> bool {
         let Ending::Failed(error) = ending else { return false };
-        let own_stream = self.core.connection().transport.abilities().own_stream;
+        let connection = self.core.connection();
+        let restarts = error.transport().is_some_and(|why| self.core.options.restart.follows(why));
+        let own_stream = connection.transport.abilities().own_stream;
         let cut = match error.transport().map(|below| below.status()) {
             None => error.is_timeout(),
             Some(Some(408 | 425 | 429)) => true,
@@ -91,7 +97,8 @@ impl Streamed {
             Some(Some(400..=499)) => false,
             Some(_) => true,
         };
-        if matches!(self.life, Life::New) || !own_stream || !cut || self.core.is_closed() {
+        let comes_back = cut && (own_stream || restarts);
+        if matches!(self.life, Life::New) || !comes_back || self.core.is_closed() {
             return false;
         }
         let Some(pause) = self.options.reopen.pause(self.attempts) else { return false };
@@ -99,6 +106,11 @@ impl Streamed {
         tracing::info!(server = self.core.target, %error, ?pause, "a subscription was lost");
         self.attempts = self.attempts.saturating_add(1);
         self.machine = machine;
+        if !own_stream {
+            let why = error.transport().cloned();
+            let renewing = renewal::renew(Arc::clone(&self.core), connection.epoch, why);
+            self.renewing = Some(Box::pin(renewing));
+        }
         self.life = timer::now().checked_add(pause).map_or(Life::Returning, Life::Pausing);
         true
     }
@@ -108,10 +120,18 @@ impl Streamed {
         let connection = core.connection();
         loop {
             if let Life::Pausing(until) = self.life {
-                match std::task::ready!(self.timer.poll(Some(until), cx)) {
-                    Ok(()) => self.life = Life::Returning,
-                    Err(error) => return Poll::Ready(failed(error, &core.target)),
+                if let Err(error) = std::task::ready!(self.timer.poll(Some(until), cx)) {
+                    return Poll::Ready(failed(error, &core.target));
                 }
+                if let Some(renewing) = &mut self.renewing {
+                    let renewed = std::task::ready!(renewing.as_mut().poll(cx));
+                    self.renewing = None;
+                    if let Err(error) = renewed {
+                        return Poll::Ready(failed(error, &core.target));
+                    }
+                }
+                self.life = Life::Returning;
+                return self.poll_told(cx);
             }
             let tidings = self.machine.poll(|| core.next_id(), &connection.terms(), timer::now());
             match tidings {

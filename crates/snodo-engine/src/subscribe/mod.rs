@@ -260,5 +260,4 @@ fn accepted(params: Option<&str>) -> Result<SubscriptionFilter, Error> {
 }
 
 #[cfg(test)]
-#[path = "subscribe_tests.rs"]
 mod tests;

@@ -1,0 +1,317 @@
+//! Connections that end, and come back.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use snodo_stdio::Pipe;
+use snodo_transport::{Abilities, Connect, Exchange, Transport};
+use snodo_types::{
+    Envelope, Message, Outside, ProtocolVersion, SessionId, SubscriptionFilter, TransportError,
+};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::watch;
+
+use crate::{Client, Event, Restart, State};
+
+const V25: ProtocolVersion = ProtocolVersion::V2025_11_25;
+
+/// A server of the initialize era behind something like HTTP. It forgets its sessions on demand.
+#[derive(Clone, Default)]
+struct Forgetful(Arc<Ledger>);
+
+#[derive(Default)]
+struct Ledger {
+    session: Mutex<Option<String>>,
+    initialized: AtomicUsize,
+    /// Tools that really ran.
+    ran: AtomicUsize,
+    /// Refuses to open another session.
+    full: AtomicUsize,
+}
+
+impl Forgetful {
+    fn forget(&self) {
+        *self.0.session.lock().expect("lock") = None;
+    }
+
+    fn answer(&self, envelope: &Envelope) -> Message {
+        let asked: Value = serde_json::from_str(&envelope.message).expect("JSON");
+        let id = envelope.id.expect("a request").into();
+        if asked["method"] == "initialize" {
+            let number = self.0.initialized.fetch_add(1, Ordering::SeqCst) + 1;
+            if self.0.full.load(Ordering::SeqCst) > 0 && number > 1 {
+                let error = snodo_types::ErrorObject::new(-32603, "no room for another session");
+                return Message::error(Some(&id), &error);
+            }
+            let session = format!("s{number}");
+            *self.0.session.lock().expect("lock") = Some(session.clone());
+            let result = json!({
+                "protocolVersion": V25.as_str(), "capabilities": {}, "serverInfo": { "name": "f", "version": "1" }
+            });
+            let outside = Outside { session: SessionId::new(&session), ..Outside::default() };
+            return Message::result(&id, &result.to_string()).with_outside(outside);
+        }
+        let known = self.0.session.lock().expect("lock").clone();
+        if known.as_deref() != envelope.routing.value("Mcp-Session-Id") {
+            let error = snodo_types::ErrorObject::new(-32001, "session not found");
+            let outside = Outside { status: Some(404), ..Outside::default() };
+            return Message::error(Some(&id), &error).with_outside(outside);
+        }
+        self.0.ran.fetch_add(1, Ordering::SeqCst);
+        Message::result(&id, r#"{"content":[]}"#)
+    }
+}
+
+impl Transport for Forgetful {
+    fn exchange(&self, envelope: Envelope) -> Exchange {
+        let server = self.clone();
+        Exchange::generate(move |sender| async move {
+            // The answer takes a moment, so that several callers wait at once.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let incoming = match envelope.id {
+                Some(_) => snodo_transport::Incoming::Message(server.answer(&envelope)),
+                None => snodo_transport::Incoming::Sent,
+            };
+            sender.send(incoming).await;
+            Ok(())
+        })
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { own_stream: true, routing: true, ..Abilities::default() }
+    }
+}
+
+impl Connect for Forgetful {
+    type Transport = Self;
+
+    async fn connect(&self) -> Result<Self, TransportError> {
+        Ok(self.clone())
+    }
+}
+
+async fn session(server: &Forgetful) -> Client {
+    let client = Client::builder().protocol([V25]).connect(server.clone()).await;
+    client.expect("a session")
+}
+
+// HTTPL-15, HTTPL-21
+#[tokio::test(start_paused = true)]
+async fn a_lost_session_is_renewed_once_for_all_who_call_and_each_call_runs_once() {
+    let server = Forgetful::default();
+    let client = session(&server).await;
+    let mut changes = client.state_changes();
+    server.forget();
+    let calls: Vec<_> =
+        (0..50).map(|_| tokio::spawn(client.call_tool("x", ()).into_future())).collect();
+    for call in calls {
+        call.await.expect("no panic").expect("answered");
+    }
+    assert_eq!(server.0.initialized.load(Ordering::SeqCst), 2);
+    assert_eq!(server.0.ran.load(Ordering::SeqCst), 50, "no call ran twice");
+    assert_eq!(
+        client.session().and_then(|session| session.id().map(str::to_owned)).as_deref(),
+        Some("s2")
+    );
+    assert_eq!(changes.next().await, Some(State::Connected));
+}
+
+// HTTPL-21
+#[tokio::test(start_paused = true)]
+async fn who_waited_while_a_renewal_failed_shares_its_failure() {
+    let server = Forgetful::default();
+    let client = session(&server).await;
+    server.0.full.store(1, Ordering::SeqCst);
+    server.forget();
+    let calls: Vec<_> =
+        (0..20).map(|_| tokio::spawn(client.call_tool("x", ()).into_future())).collect();
+    for call in calls {
+        let error = call.await.expect("no panic").expect_err("no session");
+        assert!(
+            error.message().contains("no room") && error.message().contains("session not found"),
+            "{error}"
+        );
+    }
+    assert_eq!(server.0.initialized.load(Ordering::SeqCst), 2, "one attempt for all");
+    assert_eq!((server.0.ran.load(Ordering::SeqCst), client.state()), (0, State::Lost));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_forgets_every_session_at_once_gets_one_renewal_a_call() {
+    let server = Forgetful::default();
+    let client = session(&server).await;
+    server.forget();
+    let call = client.call_tool("x", ()).into_future();
+    let forgetting = async {
+        tokio::time::sleep(Duration::from_millis(35)).await;
+        server.forget();
+    };
+    let (outcome, ()) = tokio::join!(call, forgetting);
+    outcome.expect_err("lost again");
+    assert_eq!(server.0.initialized.load(Ordering::SeqCst), 2);
+}
+
+/// A server process over a pipe, as often as it is started.
+#[derive(Clone)]
+struct Mortal {
+    version: ProtocolVersion,
+    starts: Arc<AtomicUsize>,
+    /// A new value ends the processes of before.
+    life: Arc<watch::Sender<usize>>,
+}
+
+impl Mortal {
+    fn new(version: ProtocolVersion) -> Self {
+        Self { version, starts: Arc::default(), life: Arc::new(watch::Sender::new(0)) }
+    }
+
+    fn kill(&self) {
+        self.life.send_modify(|lives| *lives += 1);
+    }
+}
+
+impl Connect for Mortal {
+    type Transport = Pipe;
+
+    async fn connect(&self) -> Result<Pipe, TransportError> {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        self.starts.fetch_add(1, Ordering::SeqCst);
+        let mut life = self.life.subscribe();
+        let version = self.version;
+        tokio::spawn(async move {
+            tokio::select! {
+                () = serve(far, version) => {}
+                _ = life.changed() => {}
+            }
+        });
+        let (reader, writer) = tokio::io::split(near);
+        Ok(Pipe::new(reader, writer))
+    }
+}
+
+/// Answers everything but `hang`, acknowledges subscriptions, and tells of a change behind each call.
+async fn serve(far: DuplexStream, version: ProtocolVersion) {
+    let (reader, mut writer) = tokio::io::split(far);
+    let mut lines = BufReader::new(reader).lines();
+    let mut listening = None;
+    while let Ok(Some(line)) = lines.next_line().await {
+        let asked: Value = serde_json::from_str(&line).expect("JSON");
+        let mut told = Vec::new();
+        let result = match asked["method"].as_str() {
+            Some("initialize") => json!({
+                "protocolVersion": version.as_str(),
+                "capabilities": { "tools": { "listChanged": true } },
+                "serverInfo": { "name": "m", "version": "1" }
+            }),
+            Some("subscriptions/listen") => {
+                listening = Some(asked["id"].clone());
+                let meta = json!({ "io.modelcontextprotocol/subscriptionId": asked["id"] });
+                let params =
+                    json!({ "notifications": asked["params"]["notifications"], "_meta": meta });
+                told.push(json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params }));
+                Value::Null
+            }
+            Some("tools/call") if asked["params"]["name"] == "hang" => Value::Null,
+            Some("tools/call") => {
+                let meta = json!({ "io.modelcontextprotocol/subscriptionId": listening });
+                let params = if listening.is_some() { json!({ "_meta": meta }) } else { json!({}) };
+                told.push(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": params }));
+                json!({ "content": [] })
+            }
+            _ => json!({}),
+        };
+        if !result.is_null() && !asked["id"].is_null() {
+            told.push(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }));
+        }
+        for message in told {
+            if writer.write_all(format!("{message}\n").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+async fn mortal(server: &Mortal, restart: Restart) -> Client {
+    let builder = Client::builder().protocol([server.version]).restart(restart);
+    builder.connect(server.clone()).await.expect("connected")
+}
+
+/// Gives the client's reader the time to notice.
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(2)).await;
+}
+
+// STDIO-11, STDIO-15
+#[tokio::test(start_paused = true)]
+async fn an_ended_server_is_started_for_the_next_call_and_what_was_under_way_fails_once() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let client = mortal(&server, Restart::ALWAYS).await;
+        let hanging = tokio::spawn(client.call_tool("hang", ()).into_future());
+        settle().await;
+        server.kill();
+        let error = hanging.await.expect("no panic").expect_err("it may have run");
+        assert!(error.is_closed(), "{error}");
+        assert_eq!((server.starts.load(Ordering::SeqCst), client.state()), (1, State::Lost));
+        client.call_tool("x", ()).await.expect("on a new process");
+        assert_eq!((server.starts.load(Ordering::SeqCst), client.state()), (2, State::Connected));
+        assert_eq!(client.protocol(), version);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_option_an_ended_server_stays_ended_and_a_limit_is_kept() {
+    let server = Mortal::new(V25);
+    let client = mortal(&server, Restart::NEVER).await;
+    server.kill();
+    settle().await;
+    assert!(client.call_tool("x", ()).await.expect_err("over").is_closed());
+    assert_eq!(server.starts.load(Ordering::SeqCst), 1);
+
+    let server = Mortal::new(V25);
+    let client = mortal(&server, Restart::ALWAYS.at_most(1, Duration::from_secs(60))).await;
+    for (round, started) in [(0, 2), (1, 2)] {
+        server.kill();
+        settle().await;
+        assert_eq!(client.call_tool("x", ()).await.is_ok(), round == 0);
+        assert_eq!(server.starts.load(Ordering::SeqCst), started);
+    }
+}
+
+// STDIO-12, SUB-12, SUB-13
+#[tokio::test(start_paused = true)]
+async fn a_subscription_comes_back_with_the_process_and_says_so() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let client = mortal(&server, Restart::ALWAYS).await;
+        let mut events =
+            client.listen(SubscriptionFilter::new().tools_list_changed()).await.expect("agreed");
+        client.call_tool("x", ()).await.expect("answered");
+        assert!(matches!(events.next().await, Some(Event::Notification(_))), "{version}");
+        server.kill();
+        let event = events.next().await;
+        assert!(
+            matches!(event, Some(Event::Resumed { may_have_missed: true, .. })),
+            "{version}: {event:?}"
+        );
+        client.call_tool("x", ()).await.expect("answered");
+        assert!(matches!(events.next().await, Some(Event::Notification(_))), "{version}");
+        assert_eq!(server.starts.load(Ordering::SeqCst), 2, "{version}");
+    }
+}
+
+// S-64
+#[tokio::test(start_paused = true)]
+async fn without_the_option_a_subscription_ends_with_its_process() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let client = mortal(&server, Restart::NEVER).await;
+        let mut events =
+            client.listen(SubscriptionFilter::new().tools_list_changed()).await.expect("agreed");
+        server.kill();
+        assert!(matches!(events.next().await, Some(Event::Closed(_))), "{version}");
+        assert!(events.next().await.is_none(), "nothing follows");
+    }
+}
