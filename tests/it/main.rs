@@ -2,11 +2,15 @@
 
 mod connections;
 mod custom_transport;
+mod duties;
 mod endings;
 mod examples;
+mod headers;
 mod in_process;
 mod kit;
 mod negotiation;
 mod programs;
+mod rounds;
+mod script;
 mod thousand;
 mod transcripts;

@@ -146,12 +146,8 @@ impl Answer {
             }
             (Self::Elicitation(result), Question::Url(_)) => write_elicitation(result),
             (Self::Roots(roots), Question::Roots(_)) => {
-                match roots.roots.iter().find(|root| !root.is_file()) {
-                    Some(root) => {
-                        Err(format!("a root is a file:// URI, and {:?} is none", root.uri))
-                    }
-                    None => write(roots),
-                }
+                check_roots(roots)?;
+                write(roots)
             }
             (Self::Sampling(result), Question::Sampling(_)) => {
                 check_message(result)?;
@@ -241,6 +237,19 @@ fn tool_result(block: &Content) -> Option<&str> {
         Content::ToolResult(result) => Some(&result.tool_use_id),
         _ => None,
     }
+}
+
+/// 2026-07-28, roots, "Data Types" and "Security Considerations".
+fn check_roots(roots: &Roots) -> Result<(), String> {
+    for root in &roots.roots {
+        if !root.is_file() {
+            return Err(format!("a root is a file:// URI, and {:?} is none", root.uri));
+        }
+        if root.climbs() {
+            return Err(format!("a root is written without `..`, unlike {:?}", root.uri));
+        }
+    }
+    Ok(())
 }
 
 fn check_message(result: &CreateMessageResult) -> Result<(), String> {

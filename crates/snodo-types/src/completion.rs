@@ -159,6 +159,32 @@ impl CompleteParams {
         self
     }
 
+    /// What is wrong with it, if anything: the reference is of neither kind or says nothing of what
+    /// its kind points at, or the argument has no name (completion, "Security").
+    ///
+    /// ```
+    /// use snodo_types::{CompleteParams, CompletionReference};
+    ///
+    /// let unnamed = CompleteParams::new(CompletionReference::prompt("review"), "", "py");
+    /// assert_eq!(unnamed.fault(), Some("the argument to be completed has no name"));
+    /// ```
+    #[must_use]
+    pub fn fault(&self) -> Option<&'static str> {
+        let reference = &self.reference;
+        let empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
+        match reference.kind.as_str() {
+            "ref/prompt" if empty(&reference.name) => Some("a reference to a prompt has its name"),
+            "ref/resource" if empty(&reference.uri) => {
+                Some("a reference to a resource has its URI")
+            }
+            "ref/prompt" | "ref/resource" if self.argument.name.is_empty() => {
+                Some("the argument to be completed has no name")
+            }
+            "ref/prompt" | "ref/resource" => None,
+            _ => Some("a reference is to a prompt or to a resource"),
+        }
+    }
+
     /// What is known of `_meta`.
     #[must_use]
     pub fn meta(&self) -> Meta<'_> {

@@ -8,7 +8,7 @@ use crate::{Members, Meta, Raw};
 /// ```
 /// use snodo_types::Root;
 ///
-/// assert!(Root::new("file:///work").is_file());
+/// assert!(Root::new("file:///srv/files").is_file());
 /// assert!(!Root::new("https://example.com").is_file());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Root {
 /// ```
 /// use snodo_types::Roots;
 ///
-/// let roots = Roots::new().with("file:///work", "work");
+/// let roots = Roots::new().with("file:///srv/files", "work");
 /// assert_eq!(roots.roots[0].name.as_deref(), Some("work"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,23 @@ impl Root {
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.uri.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("file://"))
+    }
+
+    /// Whether the path goes up by a `..`, as it stands or percent-encoded: then it is not the place
+    /// that it begins with (roots, "Security Considerations").
+    ///
+    /// ```
+    /// use snodo_types::Root;
+    ///
+    /// assert!(Root::new("file:///srv/files/%2e%2E/etc").climbs());
+    /// assert!(!Root::new("file:///srv/files/..notes").climbs());
+    /// ```
+    #[must_use]
+    pub fn climbs(&self) -> bool {
+        // Whoever decodes the URI may find separators in it too.
+        let plain = self.uri.to_ascii_lowercase();
+        let plain = plain.replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
+        plain.split(['/', '\\', '?', '#']).any(|segment| segment == "..")
     }
 
     /// What is known of `_meta`.
@@ -105,5 +122,35 @@ object! {
         required roots: "roots",
         optional meta: "_meta";
         other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Root;
+
+    // ROOT-03
+    #[test]
+    fn a_path_that_goes_up_is_found_however_it_is_written() {
+        for uri in [
+            "file:///srv/files/../etc",
+            "file:///srv/files/..",
+            "file:///srv/files/%2e%2e/etc",
+            "file:///srv/files/.%2E/etc",
+            "file:///srv/files%2f..%2Fetc",
+            "file:///c:/work\\..\\x",
+            "file:///c:/work%5C..%5cx",
+            "file:///srv/files/..?x",
+        ] {
+            assert!(Root::new(uri).climbs(), "{uri}");
+        }
+        for uri in [
+            "file:///srv/files",
+            "file:///srv/files/...",
+            "file:///..work/a..b/.hidden/.",
+            "file:///",
+        ] {
+            assert!(!Root::new(uri).climbs(), "{uri}");
+        }
     }
 }

@@ -290,6 +290,25 @@ impl ModelPreferences {
     pub fn hints(&self) -> &[ModelHint] {
         self.hints.as_deref().unwrap_or_default()
     }
+
+    /// The model that the hints choose among these, which stand in the client's own order of
+    /// preference: hints are tried in their order, and each names any model whose name holds it
+    /// (sampling, "Model Preferences"). `None` where no hint fits; then the priorities count.
+    ///
+    /// ```
+    /// use snodo_types::ModelPreferences;
+    ///
+    /// let wishes: ModelPreferences =
+    ///     serde_json::from_str(r#"{"hints":[{"name":"opus"},{"name":"sonnet"}]}"#)?;
+    /// assert_eq!(wishes.choose(["small-haiku", "big-sonnet"]), Some("big-sonnet"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn choose<'m>(&self, models: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
+        let models: Vec<_> = models.into_iter().collect();
+        let names = self.hints().iter().filter_map(|hint| hint.name.as_deref());
+        names.filter_map(|name| models.iter().find(|model| model.contains(name))).next().copied()
+    }
 }
 
 impl ToolChoice {
@@ -375,5 +394,30 @@ object! {
         Auto: "auto",
         None: "none",
         Required: "required",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModelPreferences;
+
+    // SAM-07
+    #[test]
+    fn the_first_hint_that_fits_any_model_chooses_and_a_part_of_a_name_is_enough() {
+        let models = ["vendor-small-2", "vendor-large-2", "vendor-large-1"];
+        let table = [
+            (r#"[{"name":"vendor-large-1"}]"#, Some("vendor-large-1")),
+            (r#"[{"name":"large"},{"name":"small"}]"#, Some("vendor-large-2")),
+            (r#"[{"name":"huge"},{},{"name":"small"},{"name":"large"}]"#, Some("vendor-small-2")),
+            (r#"[{"name":"huge"}]"#, None),
+            ("[]", None),
+        ];
+        for (hints, chosen) in table {
+            // A priority decides only where no hint does.
+            let text = format!(r#"{{"hints":{hints},"costPriority":1,"speedPriority":1}}"#);
+            let wishes: ModelPreferences = serde_json::from_str(&text).expect("preferences");
+            assert_eq!(wishes.choose(models), chosen, "{hints}");
+        }
+        assert_eq!(ModelPreferences::default().choose(models), None);
     }
 }

@@ -257,9 +257,14 @@ impl Client {
         self.ask("resources/read", Params::new().with("uri", uri.as_ref()))
     }
 
-    /// Asks how an argument of a prompt or a resource template may go on.
+    /// Asks how an argument of a prompt or a resource template may go on. Parameters with a
+    /// [fault](CompleteParams::fault) are refused before anything is sent.
+    ///
+    /// Whoever asks with every key of a user drops the request before: that cancels it. A layer
+    /// bounds how many there are.
     pub fn complete(&self, params: &CompleteParams) -> Request<CompleteResult> {
-        self.ask("completion/complete", Params::from_object(params))
+        let checked = params.fault().map_or(Ok(()), |fault| Err(Error::usage(fault)));
+        self.ask("completion/complete", checked.and_then(|()| Params::from_object(params)))
     }
 
     /// Asks the server what it is and speaks. Versions that begin with `initialize` have no such

@@ -116,7 +116,9 @@ impl Driver {
                 Step::Ask(questions) => {
                     self.exchange = None;
                     let context = &connection.context;
-                    let server = context.server.get().cloned();
+                    // A server that was never asked who it is may say so with what it asks.
+                    let tells = || self.call.asked()?.meta().server_info();
+                    let server = context.server.get().cloned().or_else(tells);
                     let answers = answer_all(Arc::clone(&context.handlers), questions, server);
                     self.answering = Some(Box::pin(answers));
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use snodo_dialect::{Extensions, Identity, declare};
 use snodo_engine::Limits;
-use snodo_types::{Error, Implementation, ProtocolVersion, Raw, TraceContext};
+use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceContext};
 
 use crate::context::NotificationSink;
 use crate::handlers::Handlers;
@@ -79,6 +79,12 @@ impl Options {
         }
         if !self.capabilities.is_object() {
             return Err(Error::usage("the client's capabilities are a JSON object"));
+        }
+        // 2025-11-25, tasks: who declares to do a server's questions as tasks has to keep them, and
+        // nothing here does.
+        let declared: Members = self.capabilities.decode().unwrap_or_default();
+        if declared.get("tasks").is_some_and(|tasks| !tasks.is_null()) {
+            return Err(Error::usage("this client answers questions itself, and never as tasks"));
         }
         if self.client_info.name.is_empty() {
             return Err(Error::usage("the client's name is empty"));

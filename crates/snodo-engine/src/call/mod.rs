@@ -325,6 +325,15 @@ impl Call {
         &self.request
     }
 
+    /// What the server wants to know before it answers, while that is being gathered.
+    #[must_use]
+    pub fn asked(&self) -> Option<&InputRequired> {
+        match &self.state {
+            State::Asking(asked) => Some(asked),
+            _ => None,
+        }
+    }
+
     fn send(&mut self, id: u64, terms: &Terms<'_>, now: Instant) -> Step<Outcome<Message>> {
         let dressed = terms.dialect.admit(&self.request.method);
         match dressed.and_then(|()| terms.dialect.dress(&self.request, id, terms.outfit)) {

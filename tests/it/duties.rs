@@ -1,0 +1,428 @@
+//! Duties that a program has towards its user, as far as a library can help or harm: a handler
+//! learns what it has to show, and nothing is done on its own.
+//!
+//! Whether the program then shows it, asks, and keeps to the answer, no test of a library can say.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use snodo::{Builder, Client, HandlerError};
+use snodo_http::Http;
+use snodo_testkit::{Loopback, Reply};
+use snodo_types::{
+    CompleteParams, CompletionReference, Content, CreateMessageResult, ElicitResult, Kind, Outcome,
+    Roots, Tool,
+};
+use tower::limit::ConcurrencyLimitLayer;
+
+use crate::script::{Far, answers, asks, form, page, sampling, server, session, stateless, text};
+
+/// Keeps what the handlers of a client were told of who asks.
+#[derive(Clone, Default)]
+struct Askers(Arc<Mutex<Vec<String>>>);
+
+impl Askers {
+    fn keep(&self, name: &str) {
+        self.0.lock().expect("no panic").push(name.to_owned());
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.0.lock().expect("no panic").clone()
+    }
+
+    /// Handlers of every kind, each of which keeps it.
+    fn handlers(&self, builder: Builder) -> Builder {
+        let (form, url, model, roots) = (self.clone(), self.clone(), self.clone(), self.clone());
+        let name = |server: Option<&snodo_types::Implementation>| {
+            server.map_or(String::new(), |server| server.name.clone())
+        };
+        builder
+            .on_form(move |asked| {
+                form.keep(asked.server_name());
+                async move { asked.decline() }
+            })
+            .on_url(move |asked| {
+                url.keep(&name(asked.server()));
+                async { Ok(ElicitResult::cancel()) }
+            })
+            .on_sampling(move |asked| {
+                model.keep(&name(asked.server()));
+                async { Ok(CreateMessageResult::new("m", Content::text("Hi"))) }
+            })
+            .on_roots(move |asked| {
+                roots.keep(&name(asked.server()));
+                async { Ok(Roots::new()) }
+            })
+    }
+}
+
+fn every_kind() -> Value {
+    json!({
+        "1": form(),
+        "2": page("https://example.com/"),
+        "3": sampling(),
+        "4": { "method": "roots/list" },
+    })
+}
+
+// ELI-09, ELI-18, SAM-06
+#[tokio::test]
+async fn every_handler_learns_who_asks() {
+    let info = json!({ "io.modelcontextprotocol/serverInfo": { "name": "far", "title": "Far", "version": "1" } });
+    let askers = Askers::default();
+    let discovered =
+        json!({ "supportedVersions": ["2026-07-28"], "capabilities": {}, "_meta": info });
+    let (transport, _) = answers([discovered, asks(every_kind(), None), text("done")]);
+    let client = askers.handlers(Client::builder()).connect(transport).await.expect("a client");
+    client.call_tool("x", ()).await.expect("an answer");
+    assert_eq!(askers.all(), ["Far", "far", "far", "far"]);
+
+    // A pinned client never asked who the server is; then the question may tell.
+    let askers = Askers::default();
+    let mut round = asks(every_kind(), None);
+    round["_meta"] = info;
+    let (transport, _) = answers([round, text("done"), asks(every_kind(), None), text("done")]);
+    let client = askers.handlers(stateless()).connect(transport).await.expect("a client");
+    client.call_tool("x", ()).await.expect("an answer");
+    client.call_tool("x", ()).await.expect("an answer");
+    assert_eq!(askers.all(), ["Far", "far", "far", "far", "the server", "", "", ""]);
+
+    let askers = Askers::default();
+    let (_client, mut far) = Far::open(askers.handlers(session())).await;
+    for question in every_kind().as_object().expect("questions").values() {
+        far.ask(question.clone()).await;
+    }
+    assert_eq!(askers.all(), ["Far", "far", "far", "far"]);
+}
+
+// ELI-09
+#[tokio::test]
+async fn a_user_may_decline_and_cancel_and_nobody_accepts_for_them() {
+    type Handlers = fn(Builder) -> Builder;
+    let declines: Handlers = |builder| {
+        let builder = builder.on_form(|form| async move { form.decline() });
+        builder.on_url(|_| async { Ok(ElicitResult::decline()) })
+    };
+    let cancels: Handlers = |builder| {
+        let builder = builder.on_form(|form| async move { form.cancel() });
+        builder.on_url(|_| async { Ok(ElicitResult::cancel()) })
+    };
+    // A form that its defaults would fill is not filled by them either.
+    let mut filled = form();
+    filled["params"]["requestedSchema"]["properties"]["name"]["default"] = json!("Ada");
+    let questions = json!({ "f": filled, "p": page("https://example.com/") });
+    for (handlers, action) in [(declines, "decline"), (cancels, "cancel")] {
+        let (transport, sent) = answers([asks(questions.clone(), None), text("done")]);
+        let client = handlers(stateless()).connect(transport).await.expect("a client");
+        client.call_tool("x", ()).await.expect("an answer");
+        let said = json!({ "f": { "action": action }, "p": { "action": action } });
+        assert_eq!(sent.all()[1]["params"]["inputResponses"], said);
+
+        let (_client, mut far) = Far::open(handlers(session())).await;
+        for question in questions.as_object().expect("questions").values() {
+            assert_eq!(far.ask(question.clone()).await["result"], json!({ "action": action }));
+        }
+    }
+    // Without a handler nothing is answered at all.
+    let (transport, sent) = answers([asks(questions.clone(), None)]);
+    let client = stateless().connect(transport).await.expect("a client");
+    let asked = client.call_tool("x", ()).outcome().await.expect("a question");
+    assert!(matches!(asked, Outcome::InputRequired(_)) && sent.all().len() == 1);
+    let (_client, mut far) = Far::open(session()).await;
+    for question in questions.as_object().expect("questions").values() {
+        assert_eq!(far.ask(question.clone()).await["error"]["code"], -32601);
+    }
+}
+
+// ELI-10, ELI-11
+#[tokio::test]
+async fn a_page_is_shown_whole_with_its_host_and_never_fetched() {
+    let site = Loopback::serve(|_| async { Reply::new(200) }).await.expect("a port");
+    let url = format!("{}/pay?to=ada#now", site.origin());
+    let answers_of_users: [fn() -> ElicitResult; 3] =
+        [ElicitResult::consent, ElicitResult::decline, ElicitResult::cancel];
+    for answer in answers_of_users {
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let handlers = || {
+            let shown = Arc::clone(&shown);
+            move |builder: Builder| {
+                builder.on_url(move |page| {
+                    let seen = (page.url().to_owned(), page.host().to_owned());
+                    shown.lock().expect("no panic").push(seen);
+                    async move { Ok(answer()) }
+                })
+            }
+        };
+        let (transport, _) = answers([asks(json!({ "q": page(&url) }), None), text("done")]);
+        let client = handlers()(stateless()).connect(transport).await.expect("a client");
+        client.call_tool("x", ()).await.expect("an answer");
+
+        let (client, mut far) = Far::open(handlers()(session())).await;
+        far.ask(page(&url)).await;
+        // 2025-11-25 may also ask by refusing the request.
+        let call = tokio::spawn(client.call_tool("x", ()).into_future());
+        let asked = far.read().await;
+        let wanted =
+            json!([{ "mode": "url", "message": "Look", "url": url, "elicitationId": "e" }]);
+        let error =
+            json!({ "code": -32042, "message": "first this", "data": { "elicitations": wanted } });
+        far.say(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
+        if answer() == ElicitResult::consent() {
+            let again = far.read().await;
+            far.answer(&again, text("done")).await;
+            call.await.expect("no panic").expect("an answer");
+        } else {
+            let error = call.await.expect("no panic").expect_err("no consent");
+            assert_eq!(error.code(), -32042);
+        }
+        let shown = shown.lock().expect("no panic").clone();
+        assert_eq!(shown, vec![(url.clone(), "127.0.0.1".to_owned()); 3]);
+    }
+    assert_eq!(site.connections(), 0, "nobody opened the page, with consent or without");
+}
+
+// SAM-05
+#[tokio::test]
+async fn a_model_is_told_how_many_tokens_it_may_use_and_nobody_makes_a_number_up() {
+    for tokens in [1, 100, 4_294_967_296_u64] {
+        let mut question = sampling();
+        question["params"]["maxTokens"] = json!(tokens);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let handlers = |builder: Builder| {
+            let told = Arc::clone(&told);
+            builder.on_sampling(move |asked| {
+                told.lock().expect("no panic").push(asked.params().max_tokens);
+                async { Ok(CreateMessageResult::new("m", Content::text("Hi"))) }
+            })
+        };
+        let (transport, _) = answers([asks(json!({ "q": question.clone() }), None), text("done")]);
+        let client = handlers(stateless()).connect(transport).await.expect("a client");
+        client.call_tool("x", ()).await.expect("an answer");
+        let (_client, mut far) = Far::open(handlers(session())).await;
+        far.ask(question.clone()).await;
+        // Without a number, or with one that is none, no model is asked.
+        for wrong in [Value::Null, json!(-1), json!("many")] {
+            question["params"]["maxTokens"] = wrong;
+            assert_eq!(far.ask(question.clone()).await["error"]["code"], -32602, "{question}");
+        }
+        assert_eq!(*told.lock().expect("no panic"), [tokens, tokens]);
+    }
+}
+
+// SAM-07
+#[tokio::test]
+async fn a_model_s_hints_reach_the_handler_in_the_server_s_order() {
+    let mut question = sampling();
+    question["params"]["modelPreferences"] =
+        json!({ "hints": [{ "name": "sonnet" }, { "name": "haiku" }], "costPriority": 1 });
+    let builder = || {
+        stateless().on_sampling(|asked| async move {
+            let wishes = asked.params().model_preferences.clone().unwrap_or_default();
+            let chosen = wishes.choose(["cheap-haiku", "dear-sonnet"]).unwrap_or("any");
+            Ok(CreateMessageResult::new(chosen, Content::text("Hi")))
+        })
+    };
+    let (transport, sent) = answers([asks(json!({ "q": question }), None), text("done")]);
+    let client = builder().connect(transport).await.expect("a client");
+    client.call_tool("x", ()).await.expect("an answer");
+    assert_eq!(sent.all()[1]["params"]["inputResponses"]["q"]["model"], "dear-sonnet");
+}
+
+// ROOT-02, ROOT-03
+#[tokio::test]
+async fn roots_are_told_by_their_handler_alone_each_time_anew_and_none_that_climbs() {
+    let roots = json!({ "method": "roots/list" });
+    // Nothing is exposed by default.
+    let (_client, mut far) = Far::open(session()).await;
+    assert_eq!(far.initialize["params"]["capabilities"], json!({}));
+    assert_eq!(far.ask(roots.clone()).await["error"]["code"], -32601);
+
+    // What was permitted a moment ago may not be any more.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let handler = |builder: Builder| {
+        let asked = Arc::clone(&asked);
+        builder.on_roots(move |_| {
+            let told = match asked.fetch_add(1, Ordering::SeqCst) {
+                0 => Ok(Roots::new().with("file:///srv/files", "work")),
+                1 => Ok(Roots::new()),
+                2 => Ok(Roots::new().with("https://example.com/", "web")),
+                3 => Ok(Roots::new().with("file:///srv/files/../etc", "work")),
+                4 => Ok(Roots::new().with("file:///srv/files/%2e%2e/etc", "work")),
+                _ => Err(HandlerError::new("the user said no")),
+            };
+            async { told }
+        })
+    };
+    let told = [
+        json!({ "roots": [{ "uri": "file:///srv/files", "name": "work" }] }),
+        json!({ "roots": [] }),
+    ];
+    let (_client, mut far) = Far::open(handler(session())).await;
+    for told in &told {
+        assert_eq!(far.ask(roots.clone()).await["result"], *told);
+    }
+    for _ in 2..=5 {
+        let refused = far.ask(roots.clone()).await;
+        assert_eq!(refused["error"]["code"], -32603);
+        assert!(!refused.to_string().contains("etc"), "{refused}");
+    }
+
+    asked.store(0, Ordering::SeqCst);
+    let round = asks(json!({ "q": roots }), None);
+    let script = [&round, &text("done"), &round, &text("done"), &round, &round, &round, &round];
+    let (transport, sent) = answers(script.map(Clone::clone));
+    let client = handler(stateless()).connect(transport).await.expect("a client");
+    for (call, told) in told.iter().enumerate() {
+        client.call_tool("x", ()).await.expect("an answer");
+        assert_eq!(sent.all()[call * 2 + 1]["params"]["inputResponses"]["q"], *told);
+    }
+    for _ in 2..=5 {
+        let error = client.call_tool("x", ()).await.expect_err("nothing that may be told");
+        assert_eq!((error.code(), error.kind()), (-32603, Kind::Execution));
+    }
+    assert_eq!(sent.all().len(), 8, "and nothing was");
+}
+
+// TOOL-12
+#[tokio::test]
+async fn what_a_tool_says_of_itself_changes_nothing_of_how_it_is_called() {
+    // A server that promises what would make a second call harmless, and then hangs up.
+    let tool: Tool = serde_json::from_value(json!({
+        "name": "x",
+        "inputSchema": { "type": "object" },
+        "annotations": { "readOnlyHint": true, "idempotentHint": true, "destructiveHint": false },
+    }))
+    .expect("a tool");
+    let server = Loopback::serve(|request| async move {
+        match request.json().expect("JSON")["params"]["arguments"]["drop"].as_bool() {
+            Some(true) => Reply::reset(),
+            _ => {
+                let id = request.json().expect("JSON")["id"].clone();
+                let body = json!({ "jsonrpc": "2.0", "id": id, "result": text("done") });
+                Reply::new(200).json(body.to_string())
+            }
+        }
+    });
+    let server = server.await.expect("a port");
+    let builder = stateless().on_form(|form| async move { form.decline() });
+    let client = builder.connect(Http::new(server.url()).expect("a URL")).await.expect("a client");
+    // Once over a fresh connection, and once over one that was used before.
+    for _ in 0..2 {
+        let before = server.requests().len();
+        let call = client.call_tool(&tool, json!({ "drop": true }));
+        call.await.expect_err("the server hung up");
+        assert_eq!(server.requests().len(), before + 1, "it may have run, so it is not sent again");
+        client.call_tool(&tool, ()).await.expect("an answer");
+    }
+    let called: Vec<_> = server.requests().iter().map(|r| r.json().expect("JSON")).collect();
+    let plain = Tool::new("x", json!({ "type": "object" }));
+    client.call_tool(&plain, ()).await.expect("an answer");
+    let mut last = server.requests().last().expect("one").json().expect("JSON");
+    last["id"] = called[1]["id"].clone();
+    assert_eq!(called[1], last, "annotations are nothing that is sent or acted on");
+}
+
+// CMP-04
+#[tokio::test]
+async fn a_completion_that_asks_for_nothing_is_refused_before_it_is_sent() {
+    let (transport, sent) = server(|_| json!({ "completion": { "values": ["python"] } }));
+    let client = stateless().connect(transport).await.expect("a client");
+    let mut stray = CompletionReference::prompt("review");
+    stray.kind = "ref/tool".to_owned();
+    for params in [
+        CompleteParams::new(CompletionReference::prompt(""), "language", "py"),
+        CompleteParams::new(CompletionReference::resource(""), "language", "py"),
+        CompleteParams::new(CompletionReference::prompt("review"), "", "py"),
+        CompleteParams::new(stray, "language", "py"),
+    ] {
+        let error = client.complete(&params).await.expect_err("it asks for nothing");
+        assert_eq!((error.code(), error.kind()), (-32602, Kind::Protocol));
+    }
+    assert_eq!(sent.all().len(), 0);
+    let params = CompleteParams::new(CompletionReference::prompt("review"), "language", "");
+    let reply = client.complete(&params.with_context("owner", "ada")).await.expect("values");
+    assert_eq!(reply.completion.values, ["python"]);
+    let mut asked = sent.all()[0]["params"].clone();
+    asked.as_object_mut().expect("an object").remove("_meta");
+    let expected = json!({
+        "ref": { "type": "ref/prompt", "name": "review" },
+        "argument": { "name": "language", "value": "" },
+        "context": { "arguments": { "owner": "ada" } },
+    });
+    assert_eq!(asked, expected);
+}
+
+// CMP-04
+#[tokio::test(start_paused = true)]
+async fn completions_can_be_bounded_and_one_that_was_typed_over_is_taken_back() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now, peak) = (Arc::clone(&running), Arc::clone(&most));
+    let transport = snodo_transport::from_fn(move |envelope| {
+        let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
+        async move {
+            peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let ends = Ends(now);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            drop(ends);
+            let result = r#"{"completion":{"values":[]}}"#;
+            Ok(envelope.id.map(|id| snodo_types::Message::result(&id.into(), result)))
+        }
+    });
+    let builder = stateless().layer(ConcurrencyLimitLayer::new(2));
+    let client = builder.connect(transport).await.expect("a client");
+    let typed = |text: &str| {
+        let params = CompleteParams::new(CompletionReference::prompt("review"), "language", text);
+        client.complete(&params).into_future()
+    };
+    let calls: Vec<_> = ["p", "py", "pyt", "pyth"].map(|text| tokio::spawn(typed(text))).into();
+    for call in calls {
+        call.await.expect("no panic").expect("values");
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 2);
+
+    let asked = tokio::time::timeout(Duration::from_millis(1), typed("p")).await;
+    assert!(asked.is_err(), "it is not answered yet");
+    assert_eq!(running.load(Ordering::SeqCst), 0, "nobody works on it any more");
+}
+
+/// Counts down, also when its exchange is dropped.
+struct Ends(Arc<AtomicUsize>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+// TASKL-11, TASKL-12
+#[tokio::test]
+async fn no_question_becomes_a_task_since_none_is_declared() {
+    let askers = Askers::default();
+    let (_client, mut far) = Far::open(askers.handlers(session())).await;
+    let declared = &far.initialize["params"]["capabilities"];
+    assert_eq!(declared.get("tasks"), None, "{declared}");
+    let mut form = form();
+    form["params"]["task"] = json!({ "ttl": 60_000 });
+    assert_eq!(far.ask(form).await["result"], json!({ "action": "decline" }));
+    let mut question = sampling();
+    question["params"]["task"] = json!({});
+    let said = far.ask(question).await;
+    let expected = json!({
+        "role": "assistant",
+        "content": { "type": "text", "text": "Hi" },
+        "model": "m",
+    });
+    assert_eq!(said["result"], expected, "an ordinary answer, and no task");
+    let declaring = session().capabilities(json!({ "tasks": { "requests": {} } }));
+    let (transport, sent) = answers([]);
+    let error = declaring.connect(transport).await.expect_err("nobody would keep them");
+    assert_eq!((error.code(), sent.all().len()), (-32602, 0));
+    // Nor does it keep any.
+    for method in ["tasks/get", "tasks/result", "tasks/cancel", "tasks/list"] {
+        let asked = json!({ "method": method, "params": { "taskId": "t" } });
+        assert_eq!(far.ask(asked).await["error"]["code"], -32601, "{method}");
+    }
+}
