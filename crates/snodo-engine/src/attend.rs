@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use snodo_dialect::Outfit;
-use snodo_types::{Body, Cancelled, Envelope, ErrorObject, Message, Raw, RequestId};
+use snodo_types::{Body, Cancelled, Envelope, ErrorObject, Members, Message, Meta, Raw, RequestId};
 
 use crate::question::{Answering, Question, Unanswerable};
 
@@ -16,10 +16,19 @@ pub struct Attendant {
     answering: Answering,
     limit: usize,
     /// What handlers work on. A key is never used again.
-    running: Vec<(u64, RequestId)>,
+    running: Vec<Running>,
     next_key: u64,
     /// At most two duties for each message handled; the driver takes them before the next one.
     duties: VecDeque<Duty>,
+}
+
+/// A question that a handler works on.
+#[derive(Debug)]
+struct Running {
+    key: u64,
+    id: RequestId,
+    /// The task that it is asked for, as the server wrote it.
+    task: Option<Raw>,
 }
 
 /// One thing for the driver of an [`Attendant`] to do.
@@ -81,12 +90,12 @@ impl Attendant {
 
     /// Takes what a handler said.
     pub fn handle_answer(&mut self, key: u64, answer: Result<Raw, Refusal>, outfit: &Outfit) {
-        let Some(place) = self.running.iter().position(|(running, _)| *running == key) else {
+        let Some(place) = self.running.iter().position(|running| running.key == key) else {
             return;
         };
-        let (_, id) = self.running.swap_remove(place);
+        let Running { id, task, .. } = self.running.swap_remove(place);
         let reply = match answer {
-            Ok(result) => Message::result(&id, result.text()),
+            Ok(result) => Message::result(&id, related(result, task).text()),
             Err(Refusal::Failed) => {
                 refuse(&id, ErrorObject::INTERNAL_ERROR, "the client could not answer")
             }
@@ -110,7 +119,7 @@ impl Attendant {
             Ok(question) => {
                 let key = self.next_key;
                 self.next_key += 1;
-                self.running.push((key, id));
+                self.running.push(Running { key, id, task: params.and_then(task_of) });
                 return self.duties.push_back(Duty::Ask(key, question));
             }
             Err(Unanswerable::Malformed(why)) => refuse(&id, ErrorObject::INVALID_PARAMS, &why),
@@ -134,8 +143,8 @@ impl Attendant {
         let Ok(Cancelled { request_id: Some(id), .. }) = serde_json::from_str(params) else {
             return;
         };
-        if let Some(place) = self.running.iter().position(|(_, running)| *running == id) {
-            let (key, _) = self.running.swap_remove(place);
+        if let Some(place) = self.running.iter().position(|running| running.id == id) {
+            let Running { key, .. } = self.running.swap_remove(place);
             self.duties.push_back(Duty::Stop(key));
         }
     }
@@ -143,6 +152,25 @@ impl Attendant {
     fn reply(&mut self, reply: Message, outfit: &Outfit) {
         self.duties.push_back(Duty::Send(outfit.wrap(reply.text().to_owned())));
     }
+}
+
+/// The task that a question is asked for, if it is.
+fn task_of(params: &str) -> Option<Raw> {
+    if !params.contains(Meta::RELATED_TASK) {
+        return None;
+    }
+    Meta::within(&Raw::parse(params).ok()?).read(Meta::RELATED_TASK)
+}
+
+/// What is said about a task names it (2025-11-25, tasks, "Associating Task-Related Messages").
+fn related(result: Raw, task: Option<Raw>) -> Raw {
+    let Some(task) = task else { return result };
+    let Ok(mut members) = result.decode::<Members>() else { return result };
+    let meta = members.get("_meta").and_then(|meta| meta.decode::<Members>().ok());
+    let mut meta = meta.unwrap_or_default();
+    meta.insert(Meta::RELATED_TASK, task);
+    members.insert("_meta", Raw::from(&meta));
+    Raw::from(&members)
 }
 
 fn refuse(id: &RequestId, code: i64, message: &str) -> Message {

@@ -139,3 +139,26 @@ fn what_the_server_gives_up_is_stopped_and_not_answered() {
     attendant.handle_answer(*key, Ok(Raw::empty_object()), &outfit());
     assert!(attendant.poll().is_none());
 }
+
+// TASKL-07, TASKL-11
+#[test]
+fn an_answer_to_a_question_of_a_task_names_the_task() {
+    let related = r#""io.modelcontextprotocol/related-task":{"taskId":"t-1","x":1}"#;
+    let ask = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{{"task":{{"ttl":1}},"_meta":{{{related}}}}}}}"#
+    );
+    for (said, written) in [
+        (r#"{"roots":[]}"#, format!(r#"{{"roots":[],"_meta":{{{related}}}}}"#)),
+        (
+            r#"{"_meta":{"k":1},"roots":[]}"#,
+            format!(r#"{{"_meta":{{"k":1,{related}}},"roots":[]}}"#),
+        ),
+    ] {
+        let mut attendant = Attendant::new(ROOTS, 16);
+        let duties = hear(&mut attendant, &ask);
+        let [Duty::Ask(key, _)] = &duties[..] else { panic!("{duties:?}") };
+        attendant.handle_answer(*key, Ok(Raw::parse(said).expect("JSON")), &outfit());
+        let duties: Vec<_> = std::iter::from_fn(|| attendant.poll()).collect();
+        assert_eq!(reply(&duties), format!(r#"{{"jsonrpc":"2.0","id":7,"result":{written}}}"#));
+    }
+}

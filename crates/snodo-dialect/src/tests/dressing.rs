@@ -260,3 +260,15 @@ fn what_the_transport_has_to_know_of_the_answer_goes_with_the_request() {
         assert_eq!(dressed.inbox.bytes, InboxLimits::default().bytes);
     }
 }
+
+// TASKL-08
+#[test]
+fn a_call_that_asks_to_become_a_task_is_not_cancelled_by_a_notification() {
+    let plain = request("tools/call", &json!({ "name": "t", "arguments": { "task": 1 } }));
+    let task = request("tools/call", &json!({ "name": "t", "task": {} }));
+    for carrier in [PIPE, HTTP] {
+        assert!(dress(V25B, carrier, &plain).abandon.is_some());
+        assert!(dress(V25B, carrier, &task).abandon.is_none());
+        assert!(dress(V25A, carrier, &task).abandon.is_some(), "it is no task there");
+    }
+}

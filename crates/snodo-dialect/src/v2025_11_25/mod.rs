@@ -7,7 +7,8 @@ use snodo_types::{
 };
 
 use crate::{
-    Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Request, classic, sealed,
+    Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Params, Request, classic,
+    sealed,
 };
 
 /// Its dialect.
@@ -34,7 +35,12 @@ impl crate::Dialect for Dialect {
     }
 
     fn dress(&self, request: &Request, id: u64, outfit: &Outfit) -> Result<Envelope, Error> {
-        classic::dress(request, id, outfit)
+        let mut envelope = classic::dress(request, id, outfit)?;
+        // Utilities, "Cancellation": what asks to become a task is given up by `tasks/cancel` alone.
+        if request.method == "tools/call" && wants_task(&request.params) {
+            envelope.abandon = None;
+        }
+        Ok(envelope)
     }
 
     fn read(&self, _: &Request, answer: Message, _: &Outfit) -> Result<Outcome<Message>, Error> {
@@ -56,4 +62,9 @@ impl crate::Dialect for Dialect {
     fn roots_changed(&self) -> Option<String> {
         Some(classic::ROOTS_CHANGED.to_owned())
     }
+}
+
+/// Whether a request asks to become a task. Most do not, and are not parsed to find out.
+fn wants_task(params: &Params) -> bool {
+    params.text().contains(r#""task":"#) && params.member("task").is_some()
 }
