@@ -237,8 +237,8 @@ impl Client {
     ) -> Request<CallToolResult> {
         let tool = tool.into();
         let request = self.named("tools/call", "name", &tool.name, &arguments);
-        match tool.schema {
-            Some(schema) => request.schema(schema),
+        match tool.definition {
+            Some(definition) => request.definition(definition),
             None => request,
         }
     }
@@ -465,17 +465,32 @@ impl fmt::Debug for Client {
 /// use snodo::ToolRef;
 ///
 /// let by_name: ToolRef<'_> = "echo".into();
-/// # let _ = by_name;
+/// assert_eq!(by_name.name(), "echo");
+/// assert!(by_name.definition().is_none());
 /// ```
 #[derive(Clone, Debug)]
 pub struct ToolRef<'t> {
     name: Cow<'t, str>,
-    schema: Option<&'t Raw>,
+    definition: Option<&'t Tool>,
+}
+
+impl<'t> ToolRef<'t> {
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The definition, where it was given.
+    #[must_use]
+    pub fn definition(&self) -> Option<&'t Tool> {
+        self.definition
+    }
 }
 
 impl<'t> From<&'t str> for ToolRef<'t> {
     fn from(name: &'t str) -> Self {
-        Self { name: Cow::Borrowed(name), schema: None }
+        Self { name: Cow::Borrowed(name), definition: None }
     }
 }
 
@@ -487,12 +502,12 @@ impl<'t> From<&'t String> for ToolRef<'t> {
 
 impl From<String> for ToolRef<'_> {
     fn from(name: String) -> Self {
-        Self { name: Cow::Owned(name), schema: None }
+        Self { name: Cow::Owned(name), definition: None }
     }
 }
 
 impl<'t> From<&'t Tool> for ToolRef<'t> {
     fn from(tool: &'t Tool) -> Self {
-        Self { name: Cow::Borrowed(&tool.name), schema: Some(&tool.input_schema) }
+        Self { name: Cow::Borrowed(&tool.name), definition: Some(tool) }
     }
 }

@@ -195,6 +195,18 @@ impl<T> Request<T> {
         })
     }
 
+    /// Adds a parameter beside those that the method has, as an extension or a version may want it.
+    /// Its name is none that is there already.
+    pub fn param(mut self, name: &'static str, value: impl Serialize) -> Self {
+        if let Ok(call) = &mut self.call {
+            match std::mem::take(&mut call.request.params).with(name, &value) {
+                Ok(params) => call.request.params = params,
+                Err(error) => self.call = Err(error),
+            }
+        }
+        self
+    }
+
     /// Names the extension that this request is of, or may be answered by. One that the client does
     /// not speak otherwise is declared for this request alone.
     pub fn extension(self, extension: Arc<dyn Extension>) -> Self {
