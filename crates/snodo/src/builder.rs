@@ -19,7 +19,7 @@ use crate::context::NotificationSink;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
 use crate::options::{Options, TraceHook};
-use crate::{Client, Notification, Restart};
+use crate::{Client, KeepAlive, Notification, Restart, Verdict};
 
 /// A client that is not connected yet.
 ///
@@ -154,6 +154,19 @@ impl Builder {
     /// Whether a server process that ended is started again; never unless set.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.options.restart = restart;
+        self
+    }
+
+    /// Asks the server for signs of life; never unless set.
+    pub fn keep_alive(mut self, keep_alive: KeepAlive) -> Self {
+        self.options.keep_alive = Some(keep_alive);
+        self
+    }
+
+    /// Takes the server's version as known, from [`Client::verdict`] of an earlier client of the same
+    /// server. One that is not allowed is passed over.
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.options.verdict = Some(verdict);
         self
     }
 

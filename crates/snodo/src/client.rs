@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use serde::Serialize;
 use snodo_dialect::{LogLevel, Params};
@@ -24,6 +24,7 @@ use crate::connect::{self, Connector, Opener};
 use crate::connection::Connection;
 use crate::context::Context;
 use crate::handlers::answer_all;
+use crate::keep_alive::Keeper;
 use crate::list::{List, ListKind};
 use crate::options::Options;
 use crate::renewal::Renewal;
@@ -33,6 +34,7 @@ use crate::server::{Server, Session};
 use crate::state::{State, StateChanges};
 use crate::subscription::Listen;
 use crate::tools::Tools;
+use crate::verdict::Verdict;
 
 /// A client of one server.
 ///
@@ -82,6 +84,9 @@ pub(crate) struct Core {
     /// The next id. It is never used again, whatever becomes of the connection.
     ids: AtomicU64,
     closed: AtomicBool,
+    /// The version is a kept verdict that nothing has confirmed.
+    pub(crate) believed: AtomicBool,
+    keeper: OnceLock<Keeper>,
 }
 
 impl Core {
@@ -98,6 +103,7 @@ impl Core {
             context: &self.context,
             ids: &self.ids,
             epoch: epoch + 1,
+            verdict: None,
         });
         let connection = Arc::new(opened.await?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
@@ -171,14 +177,27 @@ impl Client {
     ) -> Result<Self, Error> {
         let ids = AtomicU64::new(1);
         let context = Context::new(&options);
-        let connection = connect::open(Opener {
-            connector: &*connector,
-            options: &options,
-            context: &context,
-            ids: &ids,
-            epoch: 0,
-        });
-        let connection = connection.await?;
+        let verdict = options.verdict.map(Verdict::version);
+        let verdict = verdict.filter(|version| options.allowed.contains(version));
+        let open = |verdict| {
+            connect::open(Opener {
+                connector: &*connector,
+                options: &options,
+                context: &context,
+                ids: &ids,
+                epoch: 0,
+                verdict,
+            })
+        };
+        let connection = match open(verdict).await {
+            Err(error) if verdict.is_some() => {
+                tracing::debug!(%error, "a kept verdict is wrong, or the server away");
+                open(None).await?
+            }
+            opened => opened?,
+        };
+        // A session that was opened proves itself; a stateless version is believed.
+        let believed = verdict.is_some() && connection.session.is_none();
         let core = Core {
             options,
             target: connection.target.clone(),
@@ -192,8 +211,14 @@ impl Client {
             current: RwLock::new(Arc::new(connection)),
             ids,
             closed: AtomicBool::new(false),
+            believed: AtomicBool::new(believed),
+            keeper: OnceLock::new(),
         };
-        Ok(Self { core: Arc::new(core), stack })
+        let core = Arc::new(core);
+        if let Some(keep_alive) = core.options.keep_alive {
+            core.keeper.get_or_init(|| Keeper::spawn(&core, keep_alive));
+        }
+        Ok(Self { core, stack })
     }
 
     /// The version that was settled.
@@ -212,6 +237,12 @@ impl Client {
     #[must_use]
     pub fn session(&self) -> Option<Session> {
         self.core.connection().session.clone()
+    }
+
+    /// What was found out about the server, to be kept for a later client of it.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::new(self.protocol())
     }
 
     /// How the connection is, as far as it is known.

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use snodo_dialect::{Era, Outfit};
 use snodo_engine::{Negotiation, Opened, Plan, Step};
 use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport};
-use snodo_types::{Error, Message, Routing, TransportError};
+use snodo_types::{Error, Message, ProtocolVersion, Routing, TransportError};
 
 use crate::attendant::{Attendant, Handed};
 use crate::connection::{Connection, carrier};
@@ -56,11 +56,13 @@ pub(crate) struct Opener<'a> {
     pub(crate) context: &'a Context,
     pub(crate) ids: &'a AtomicU64,
     pub(crate) epoch: u64,
+    /// The one version to try, where it is known.
+    pub(crate) verdict: Option<ProtocolVersion>,
 }
 
 /// Opens a connection by what the options allow.
 pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
-    let Opener { connector, options, context, ids, epoch } = opener;
+    let Opener { connector, options, context, ids, epoch, verdict } = opener;
     options.check()?;
     let target = connector.target().into_owned();
     let transport =
@@ -69,7 +71,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
     let clocks = |wait: Option<Duration>| if abilities.same_task { None } else { wait };
     let identity = options.identity()?;
     let plan = Plan {
-        allowed: options.allowed.clone(),
+        allowed: verdict.map_or_else(|| options.allowed.clone(), |version| vec![version]),
         identity: identity.clone(),
         carrier: carrier(abilities),
         notifies: abilities.notify,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::progress::ProgressSink;
 use crate::renewal;
 use crate::timer::{self, Timer};
 use crate::tools;
+use crate::verdict;
 
 /// One running call. The caller's own future polls it; dropping it drops the exchange, and the
 /// transport tells the server as the version wants it.
@@ -38,6 +40,9 @@ pub(crate) struct Driver {
     handing: Option<BoxFuture<'static, ()>>,
     /// A new connection on its way, shared with whoever else needs it.
     renewing: Option<BoxFuture<'static, Result<(), Error>>>,
+    /// The first failure under a verdict that nothing has confirmed, and the question after it.
+    doubted: Option<Error>,
+    doubting: Option<BoxFuture<'static, bool>>,
     /// Why the exchange failed, where it did.
     lost: Option<TransportError>,
     /// Only where the peer runs in the caller's task, and once it asked.
@@ -67,6 +72,8 @@ impl Driver {
             handing: None,
             renewing: None,
             lost: None,
+            doubted: None,
+            doubting: None,
             aside: None,
             timer: Timer::default(),
             served: Duration::ZERO,
@@ -76,9 +83,14 @@ impl Driver {
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
         for _ in 0..BUDGET {
-            if let Some(result) = self.drain() {
-                self.exchange = None;
-                return Poll::Ready(result.map_err(|error| self.explain(error)));
+            match self.drain().map(|result| self.judge(result)) {
+                Some(Some(result)) => {
+                    self.exchange = None;
+                    return Poll::Ready(result.map_err(|error| self.explain(error)));
+                }
+                Some(None) => continue,
+                None if self.poll_doubt(cx).is_ready() => continue,
+                None => {}
             }
             if let Some(aside) = &mut self.aside {
                 aside.poll(&self.connection, cx);
@@ -94,6 +106,40 @@ impl Driver {
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// A failure under a verdict that nothing has confirmed is doubted once; anything else is the end,
+    /// and a success confirms.
+    fn judge(
+        &mut self,
+        result: Result<Outcome<Message>, Error>,
+    ) -> Option<Result<Outcome<Message>, Error>> {
+        match result {
+            Err(error) if self.core.believed.load(Ordering::Acquire) && self.doubted.is_none() => {
+                let doubt = verdict::doubt(Arc::clone(&self.core), self.connection.epoch);
+                self.exchange = None;
+                self.doubted = Some(error);
+                self.doubting = Some(Box::pin(doubt));
+                None
+            }
+            Err(error) => Some(Err(error)),
+            Ok(outcome) => {
+                self.core.believed.store(false, Ordering::Release);
+                Some(Ok(outcome))
+            }
+        }
+    }
+
+    fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(doubting) = &mut self.doubting else { return Poll::Pending };
+        let revised = ready!(doubting.as_mut().poll(cx));
+        self.doubting = None;
+        self.connection = self.core.connection();
+        match (revised, self.doubted.clone()) {
+            (false, Some(error)) => self.call.stop(error),
+            _ => self.call.again(),
+        }
+        Poll::Ready(())
     }
 
     /// Does what the call asks for, until it wants to wait or is over.

@@ -43,6 +43,7 @@ mod connection;
 mod context;
 mod driver;
 mod handlers;
+mod keep_alive;
 mod layers;
 mod list;
 mod options;
@@ -60,6 +61,7 @@ mod timer;
 mod tools;
 #[cfg(feature = "tower")]
 mod tower;
+mod verdict;
 
 pub use snodo_dialect as dialect;
 pub use snodo_direct as direct;
@@ -76,6 +78,7 @@ pub use builder::{Builder, ConnectDirect};
 pub use call::Call;
 pub use client::{Client, ToolRef};
 pub use handlers::{Form, HandlerError, RootsRequest, Sampling, UrlRequest};
+pub use keep_alive::KeepAlive;
 pub use layers::Calls;
 pub use list::{List, ListKind, Pages};
 pub use reply::Reply;
@@ -84,6 +87,7 @@ pub use restart::Restart;
 pub use server::{Server, Session};
 pub use state::{State, StateChanges};
 pub use subscription::{Closed, Event, Listen, Notification, Reopen, Subscription};
+pub use verdict::Verdict;
 
 #[cfg(all(test, feature = "stdio"))]
 mod recovery_tests;

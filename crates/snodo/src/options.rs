@@ -10,7 +10,9 @@ use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceCon
 
 use crate::context::NotificationSink;
 use crate::handlers::Handlers;
+use crate::keep_alive::KeepAlive;
 use crate::restart::Restart;
+use crate::verdict::Verdict;
 
 /// The settings of a client; see [`Builder`](crate::Builder) for what each means.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) extensions: Extensions,
     pub(crate) restart: Restart,
+    pub(crate) keep_alive: Option<KeepAlive>,
+    pub(crate) verdict: Option<Verdict>,
     pub(crate) sink: Option<NotificationSink>,
     pub(crate) trace_context: Option<TraceHook>,
     pub(crate) max_input_rounds: usize,
@@ -63,6 +67,8 @@ impl Default for Options {
             handlers: Arc::default(),
             extensions: Extensions::new(),
             restart: Restart::NEVER,
+            keep_alive: None,
+            verdict: None,
             sink: None,
             trace_context: None,
             max_input_rounds: 10,

@@ -1,6 +1,6 @@
 //! Connections that end, and come back.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use snodo_types::{
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 
-use crate::{Client, Event, Restart, State};
+use crate::{Client, Event, KeepAlive, Restart, State, Verdict};
 
 const V25: ProtocolVersion = ProtocolVersion::V2025_11_25;
 
@@ -25,6 +25,7 @@ struct Forgetful(Arc<Ledger>);
 struct Ledger {
     session: Mutex<Option<String>>,
     initialized: AtomicUsize,
+    asked: AtomicUsize,
     /// Tools that really ran.
     ran: AtomicUsize,
     /// Refuses to open another session.
@@ -37,6 +38,7 @@ impl Forgetful {
     }
 
     fn answer(&self, envelope: &Envelope) -> Message {
+        self.0.asked.fetch_add(1, Ordering::SeqCst);
         let asked: Value = serde_json::from_str(&envelope.message).expect("JSON");
         let id = envelope.id.expect("a request").into();
         if asked["method"] == "initialize" {
@@ -54,7 +56,7 @@ impl Forgetful {
             return Message::result(&id, &result.to_string()).with_outside(outside);
         }
         let known = self.0.session.lock().expect("lock").clone();
-        if known.as_deref() != envelope.routing.value("Mcp-Session-Id") {
+        if known.is_none() || known.as_deref() != envelope.routing.value("Mcp-Session-Id") {
             let error = snodo_types::ErrorObject::new(-32001, "session not found");
             let outside = Outside { status: Some(404), ..Outside::default() };
             return Message::error(Some(&id), &error).with_outside(outside);
@@ -160,11 +162,18 @@ struct Mortal {
     starts: Arc<AtomicUsize>,
     /// A new value ends the processes of before.
     life: Arc<watch::Sender<usize>>,
+    /// Those that are started now read, and say nothing.
+    mute: Arc<AtomicBool>,
 }
 
 impl Mortal {
     fn new(version: ProtocolVersion) -> Self {
-        Self { version, starts: Arc::default(), life: Arc::new(watch::Sender::new(0)) }
+        Self {
+            version,
+            starts: Arc::default(),
+            life: Arc::new(watch::Sender::new(0)),
+            mute: Arc::default(),
+        }
     }
 
     fn kill(&self) {
@@ -179,10 +188,10 @@ impl Connect for Mortal {
         let (near, far) = tokio::io::duplex(64 * 1024);
         self.starts.fetch_add(1, Ordering::SeqCst);
         let mut life = self.life.subscribe();
-        let version = self.version;
+        let (version, mute) = (self.version, Arc::clone(&self.mute));
         tokio::spawn(async move {
             tokio::select! {
-                () = serve(far, version) => {}
+                () = serve(far, version, mute) => {}
                 _ = life.changed() => {}
             }
         });
@@ -192,11 +201,14 @@ impl Connect for Mortal {
 }
 
 /// Answers everything but `hang`, acknowledges subscriptions, and tells of a change behind each call.
-async fn serve(far: DuplexStream, version: ProtocolVersion) {
+async fn serve(far: DuplexStream, version: ProtocolVersion, mute: Arc<AtomicBool>) {
     let (reader, mut writer) = tokio::io::split(far);
     let mut lines = BufReader::new(reader).lines();
     let mut listening = None;
     while let Ok(Some(line)) = lines.next_line().await {
+        if mute.load(Ordering::SeqCst) {
+            continue;
+        }
         let asked: Value = serde_json::from_str(&line).expect("JSON");
         let mut told = Vec::new();
         let result = match asked["method"].as_str() {
@@ -314,4 +326,67 @@ async fn without_the_option_a_subscription_ends_with_its_process() {
         assert!(matches!(events.next().await, Some(Event::Closed(_))), "{version}");
         assert!(events.next().await.is_none(), "nothing follows");
     }
+}
+
+// INIT-18
+#[tokio::test(start_paused = true)]
+async fn a_server_without_a_sign_of_life_is_given_up_after_so_many_and_may_be_started_again() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let keep_alive = KeepAlive::every(Duration::from_secs(10)).failures(2);
+        let builder = Client::builder().protocol([version]).timeout(None).restart(Restart::ALWAYS);
+        let client =
+            builder.keep_alive(keep_alive).connect(server.clone()).await.expect("connected");
+        tokio::time::sleep(Duration::from_secs(25)).await;
+        assert_eq!(client.state(), State::Connected);
+        server.mute.store(true, Ordering::SeqCst);
+        let begun = tokio::time::Instant::now();
+        let error = client.call_tool("x", ()).await.expect_err("nobody answers");
+        assert!(error.is_closed(), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(45), "{:?}", begun.elapsed());
+        assert_eq!(client.state(), State::Lost);
+        server.mute.store(false, Ordering::SeqCst);
+        client.call_tool("x", ()).await.expect("on a new process");
+        assert_eq!(server.starts.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keeping_alive_does_not_keep_a_client() {
+    let server = Mortal::new(V25);
+    let keep_alive = KeepAlive::every(Duration::from_secs(10));
+    let client =
+        Client::builder().protocol([V25]).keep_alive(keep_alive).connect(server.clone()).await;
+    let core = Arc::downgrade(client.expect("connected").core());
+    settle().await;
+    assert!(core.upgrade().is_none());
+}
+
+// VER-10
+#[tokio::test(start_paused = true)]
+async fn a_kept_verdict_spares_the_question() {
+    let server = Forgetful::default();
+    let verdict = session(&server).await.verdict();
+    let saved = serde_json::to_string(&verdict).expect("text");
+    let server = Forgetful::default();
+    let verdict: Verdict = serde_json::from_str(&saved).expect("a verdict");
+    let client =
+        Client::builder().verdict(verdict).connect(server.clone()).await.expect("connected");
+    assert_eq!((client.protocol(), server.0.initialized.load(Ordering::SeqCst)), (V25, 1));
+    assert_eq!(server.0.asked.load(Ordering::SeqCst), 1, "initialize alone");
+}
+
+// VER-10
+#[tokio::test(start_paused = true)]
+async fn a_verdict_that_proves_wrong_is_revised_and_the_call_runs_once() {
+    let server = Forgetful::default();
+    let verdict: Verdict = serde_json::from_value(json!("2026-07-28")).expect("a verdict");
+    let client =
+        Client::builder().verdict(verdict).connect(server.clone()).await.expect("believed");
+    assert_eq!(server.0.asked.load(Ordering::SeqCst), 0, "nothing is sent");
+    client.call_tool("x", ()).await.expect("answered");
+    assert_eq!((client.protocol(), server.0.ran.load(Ordering::SeqCst)), (V25, 1));
+    let wrong: Verdict = serde_json::from_value(json!("2025-06-18")).expect("a verdict");
+    let client = Client::builder().verdict(wrong).connect(Forgetful::default()).await;
+    assert_eq!(client.expect("asked after all").protocol(), V25);
 }

@@ -257,6 +257,18 @@ impl Call {
         }
     }
 
+    /// Begins anew after the end: the server was asked in a version that it does not speak.
+    pub fn again(&mut self) {
+        if matches!(self.state, State::Told) {
+            self.state = State::Fresh;
+        }
+    }
+
+    /// Ends once more, with this.
+    pub fn stop(&mut self, error: Error) {
+        self.end(Err(error));
+    }
+
     /// What [`Step::Define`] asked for: which arguments of the tool travel as headers; `None` where
     /// that could not be found out.
     pub fn handle_definition(&mut self, plan: Option<ParamHeaders>) {
