@@ -426,3 +426,35 @@ async fn no_question_becomes_a_task_since_none_is_declared() {
         assert_eq!(far.ask(asked).await["error"]["code"], -32601, "{method}");
     }
 }
+
+// SAM-09
+#[tokio::test]
+async fn a_conversation_whose_tools_have_no_results_is_put_to_no_model() {
+    let used = json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "n", "input": {} }] });
+    let result = json!({ "type": "tool_result", "toolUseId": "t", "content": [] });
+    let words = json!({ "type": "text", "text": "and" });
+    let other = json!({ "type": "tool_result", "toolUseId": "u", "content": [] });
+    let user = |content: Value| json!({ "role": "user", "content": content });
+    for (messages, fits) in [
+        (json!([used, user(json!([result]))]), true),
+        (json!([used, user(json!([result, words]))]), false),
+        (json!([used, user(json!([other]))]), false),
+        (json!([used, user(json!([words])), user(json!([result]))]), false),
+        (json!([used]), false),
+    ] {
+        let mut question = sampling();
+        question["params"]["messages"] = messages;
+        let askers = Askers::default();
+        let (_client, mut far) = Far::open(askers.handlers(session())).await;
+        let said = far.ask(question.clone()).await;
+        assert_eq!(said.get("result").is_some(), fits, "{question}: {said}");
+        assert!(fits || said["error"]["code"] == -32602, "{said}");
+
+        // The stateless version has no way to say so: the call is given up.
+        let (transport, sent) = answers([asks(json!({ "q": question }), None), text("done")]);
+        let client = askers.handlers(stateless()).connect(transport).await.expect("a client");
+        assert_eq!(client.call_tool("x", ()).await.is_ok(), fits, "{question}");
+        assert_eq!(sent.all().len(), if fits { 2 } else { 1 });
+        assert_eq!(askers.all().len(), if fits { 2 } else { 0 });
+    }
+}

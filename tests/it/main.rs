@@ -8,6 +8,7 @@ mod examples;
 mod headers;
 mod in_process;
 mod kit;
+mod metadata;
 mod negotiation;
 mod programs;
 mod rounds;

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::script::{answers, asks, form, page, sampling, server, stateless, text};
 
-// S-50, S-51, S-52, S-53, S-54, MRTR-04, MRTR-05, ROOT-01
+// S-50, S-51, S-52, S-53, S-54, ELI-02, MRTR-04, MRTR-05, ROOT-01
 #[tokio::test]
 async fn each_kind_of_question_is_put_to_its_handler_in_the_order_of_the_ids() {
     let questions = json!({

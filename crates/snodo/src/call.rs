@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use snodo_dialect::check_header;
 use snodo_engine::{Answering, Limits};
-use snodo_types::{Error, Raw};
+use snodo_types::{Error, MetaKey, Raw};
 
 use crate::client::Core;
 use crate::driver::Driver;
@@ -97,14 +97,18 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// The value cannot be written as JSON (-32602).
+    /// The name is none that a `_meta` may have, or the value cannot be written as JSON (-32602).
     pub fn add_meta(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         value: impl Serialize,
     ) -> Result<(), Error> {
         let value = Raw::of(&value).map_err(|error| Error::usage(format!("`_meta`: {error}")))?;
-        self.request.meta.push((name.into().into_owned(), value));
+        let name = name.into().into_owned();
+        if MetaKey::parse(&name).is_none() {
+            return Err(Error::usage(format!("`_meta`: {name:?} is no key")));
+        }
+        self.request.meta.push((name, value));
         Ok(())
     }
 
