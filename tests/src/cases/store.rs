@@ -36,14 +36,17 @@ impl CaseFile {
 ///
 /// A folder cannot be read.
 pub(crate) fn all() -> Result<Vec<CaseFile>, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let mut found = BTreeMap::new();
-    for folder in entries(&root)?.into_iter().filter(|path| path.is_dir()) {
-        let group = name(&folder);
-        for file in entries(&folder)? {
-            let id = name(&file).split('.').next().unwrap_or_default().to_owned();
-            let case = CaseFile { group: group.clone(), id: id.clone(), folder: folder.clone() };
-            found.insert((id, group.clone()), case);
+    for root in ROOTS {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        for folder in entries(&root)?.into_iter().filter(|path| path.is_dir()) {
+            let group = name(&folder);
+            for file in entries(&folder)? {
+                let id = name(&file).split('.').next().unwrap_or_default().to_owned();
+                let case =
+                    CaseFile { group: group.clone(), id: id.clone(), folder: folder.clone() };
+                found.insert((id, group.clone()), case);
+            }
         }
     }
     Ok(found.into_values().collect())
@@ -58,3 +61,6 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
+
+/// The given cases, and ours.
+const ROOTS: [&str; 2] = ["cases", "cases-own"];

@@ -91,7 +91,10 @@ fn head_id(text: &str) -> Option<(usize, usize)> {
                 if depth == 1 && bytes.get(colon) == Some(&b':') {
                     match &text[at..end] {
                         "\"id\"" => found = Some(literal(bytes, colon + 1)),
-                        "\"method\"" => return None,
+                        // A null method is as good as none.
+                        "\"method\"" if !text[colon + 1..].trim_start().starts_with("null") => {
+                            return None;
+                        }
                         _ => {}
                     }
                 }

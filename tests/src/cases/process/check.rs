@@ -44,11 +44,6 @@ impl Diaries {
         messages.collect()
     }
 
-    /// How many responses were received.
-    pub(crate) fn answers(&self) -> usize {
-        self.received().iter().filter(|message| message.get("method").is_none()).count()
-    }
-
     pub(crate) fn check(&self, expect: &Expect, results: &[StepResult]) -> Vec<String> {
         let mut faults = Vec::new();
         let received = self.received();

@@ -2,8 +2,9 @@
 //! the runner afterwards and while it lives.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::path::Path;
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,6 +50,41 @@ impl Diary {
             let _ = file.write_all(&line);
         }
     }
+}
+
+/// Counts the responses in a diary while it grows, without keeping any of it.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    path: PathBuf,
+    /// How far it was read, and what was found.
+    read: Mutex<(u64, usize)>,
+}
+
+impl Answers {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), read: Mutex::default() }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(mut file) = File::open(&self.path) else { return read.1 };
+        if file.seek(SeekFrom::Start(read.0)).is_err() {
+            return read.1;
+        }
+        let mut lines = BufReader::new(file);
+        let mut line = String::new();
+        while matches!(lines.read_line(&mut line), Ok(1..)) && line.ends_with('\n') {
+            read.0 += line.len() as u64;
+            read.1 += usize::from(is_answer(&line));
+            line.clear();
+        }
+        read.1
+    }
+}
+
+fn is_answer(line: &str) -> bool {
+    let event = serde_json::from_str(line).map(|entry: Entry| entry.event);
+    matches!(event, Ok(Event::Received(message)) if message.get("method").is_none())
 }
 
 /// Every entry so far.

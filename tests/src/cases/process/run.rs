@@ -8,6 +8,7 @@ use serde_json::Value;
 use snodo::stdio::Stdio;
 
 use super::check::Diaries;
+use super::diary::Answers;
 use super::script::ChildScript;
 use crate::cases::Verdict;
 use crate::cases::client::{Baseline, ClientScript, Evidence, Expect, Gauge, Stage, Target};
@@ -80,9 +81,8 @@ fn check_script(script: &Value) -> Result<(), Need> {
 async fn play(case: &ProcessCase, target: Target, files: &ChildFiles) -> Vec<String> {
     let expect = &case.expect;
     let gauge = Gauge::read();
-    let diary = files.diary.clone();
-    let pings = move || Diaries::read(&diary).answers();
-    let mut stage = Stage::new(target.clone(), &case.client, pings);
+    let answers = Answers::new(&files.diary);
+    let mut stage = Stage::new(target.clone(), &case.client, move || answers.count());
     let start = Instant::now();
     let mut results = Vec::new();
     for step in &case.client.steps {
