@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::MalformedMessage;
+
 /// A failure of what carries the messages: a closed pipe, an HTTP status, a process that ended.
 ///
 /// Cheap to clone, so that every call that waits on one connection gets the same reason.
@@ -205,6 +207,13 @@ impl TransportError {
     fn edit(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
+    }
+}
+
+impl From<MalformedMessage> for TransportError {
+    /// What the peer sent is no message: the reason, and where it is from.
+    fn from(malformed: MalformedMessage) -> Self {
+        Self::new(TransportFault::Malformed, malformed.to_string()).with_source(malformed)
     }
 }
 
