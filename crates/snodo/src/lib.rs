@@ -57,6 +57,8 @@ mod served;
 mod server;
 mod state;
 mod subscription;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod tools;
 #[cfg(feature = "tower")]

@@ -1,0 +1,320 @@
+//! A peer in memory: each test says what it answers.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_core::Stream;
+use serde_json::{Value, json};
+use snodo_transport::{Abilities, BoxFuture, Connect, Exchange, Incoming, Sender, Transport};
+use snodo_types::{Body, Envelope, Message, Routing, TransportError};
+
+/// What a test's function makes of a message that was sent.
+pub(crate) type Acting = BoxFuture<'static, Result<(), TransportError>>;
+
+type Act = dyn Fn(Call) -> Acting + Send + Sync;
+
+/// A peer, and all that it saw. Connecting to it makes a transport.
+#[derive(Clone)]
+pub(crate) struct Peer(Arc<Inner>);
+
+struct Inner {
+    act: Box<Act>,
+    abilities: Abilities,
+    seen: Mutex<Seen>,
+    connections: AtomicUsize,
+    live_connections: AtomicUsize,
+    live_exchanges: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Seen {
+    sent: Vec<Value>,
+    given_up: Vec<Value>,
+    closed: Vec<Duration>,
+    unasked: VecDeque<Incoming>,
+    unasked_waker: Option<Waker>,
+}
+
+/// One message that was sent, and the way back.
+pub(crate) struct Call {
+    pub(crate) id: Option<u64>,
+    pub(crate) method: String,
+    pub(crate) message: Value,
+    pub(crate) envelope: Envelope,
+    /// Which connection it came over; the first is 1.
+    pub(crate) connection: usize,
+    sender: Sender,
+}
+
+impl Peer {
+    /// A peer that answers each message as the function says, over a shared pipe.
+    pub(crate) fn new<F, G>(act: F) -> Self
+    where
+        F: Fn(Call) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<(), TransportError>> + Send + 'static,
+    {
+        Self::with(Abilities::default(), act)
+    }
+
+    /// The same, each exchange with a stream of its own.
+    pub(crate) fn own_stream<F, G>(act: F) -> Self
+    where
+        F: Fn(Call) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<(), TransportError>> + Send + 'static,
+    {
+        Self::with(Abilities { own_stream: true, routing: true, ..Abilities::default() }, act)
+    }
+
+    pub(crate) fn with<F, G>(abilities: Abilities, act: F) -> Self
+    where
+        F: Fn(Call) -> G + Send + Sync + 'static,
+        G: Future<Output = Result<(), TransportError>> + Send + 'static,
+    {
+        Self(Arc::new(Inner {
+            act: Box::new(move |call| Box::pin(act(call))),
+            abilities,
+            seen: Mutex::default(),
+            connections: AtomicUsize::new(0),
+            live_connections: AtomicUsize::new(0),
+            live_exchanges: AtomicUsize::new(0),
+        }))
+    }
+
+    /// What was sent so far, in order: requests, notifications and replies.
+    pub(crate) fn sent(&self) -> Vec<Value> {
+        self.seen().sent.clone()
+    }
+
+    /// The methods of what was sent; `=` for an answer.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        let method = |message: &Value| message["method"].as_str().unwrap_or("=").to_owned();
+        self.seen().sent.iter().map(method).collect()
+    }
+
+    /// What was sent that answers the peer's own questions.
+    pub(crate) fn answers(&self) -> Vec<Value> {
+        self.sent().into_iter().filter(|message| message.get("method").is_none()).collect()
+    }
+
+    /// The notices for requests that were given up after they were sent.
+    pub(crate) fn given_up(&self) -> Vec<Value> {
+        self.seen().given_up.clone()
+    }
+
+    /// How long each polite end was allowed to take.
+    pub(crate) fn closed(&self) -> Vec<Duration> {
+        self.seen().closed.clone()
+    }
+
+    /// How many connections were made.
+    pub(crate) fn connections(&self) -> usize {
+        self.0.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many transports and exchanges are not dropped yet.
+    pub(crate) fn alive(&self) -> (usize, usize) {
+        let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
+        (count(&self.0.live_connections), count(&self.0.live_exchanges))
+    }
+
+    /// Says something on the channel of what concerns no call.
+    pub(crate) fn say(&self, message: Value) {
+        self.unasked(Incoming::Message(parse(&message)));
+    }
+
+    pub(crate) fn unasked(&self, incoming: Incoming) {
+        let mut seen = self.seen();
+        seen.unasked.push_back(incoming);
+        if let Some(waker) = seen.unasked_waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.seen.lock().expect("no test panics with it")
+    }
+}
+
+impl Call {
+    /// Says something on the stream of this call.
+    pub(crate) async fn say(&self, message: Value) {
+        self.sender.send(Incoming::Message(parse(&message))).await;
+    }
+
+    pub(crate) async fn tell(&self, incoming: Incoming) {
+        self.sender.send(incoming).await;
+    }
+
+    /// Answers it.
+    pub(crate) async fn answer(&self, result: Value) {
+        let id = self.id.expect("a request");
+        self.say(json!({ "jsonrpc": "2.0", "id": id, "result": result })).await;
+    }
+
+    /// Answers it with an error.
+    pub(crate) async fn refuse(&self, error: Value) {
+        let id = self.id.expect("a request");
+        self.say(json!({ "jsonrpc": "2.0", "id": id, "error": error })).await;
+    }
+
+    /// Says how far it got.
+    pub(crate) async fn progress(&self, progress: u64) {
+        let params = json!({ "progressToken": self.id, "progress": progress });
+        self.say(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
+            .await;
+    }
+
+    /// Does what every server of the initialize era does, and says whether that was all.
+    pub(crate) async fn greet(&self) -> bool {
+        match self.method.as_str() {
+            "initialize" => {
+                let version = self.message["params"]["protocolVersion"].clone();
+                let info = json!({ "name": "peer", "version": "1" });
+                self.answer(json!({
+                    "protocolVersion": version, "capabilities": {}, "serverInfo": info
+                }))
+                .await;
+                true
+            }
+            // A notification, or an answer of the client's.
+            _ if self.id.is_none() => {
+                self.tell(Incoming::Sent).await;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// One connection to a [`Peer`].
+pub(crate) struct Connection {
+    peer: Peer,
+    number: usize,
+    unsolicited_taken: AtomicBool,
+}
+
+impl Connect for Peer {
+    type Transport = Connection;
+
+    async fn connect(&self) -> Result<Connection, TransportError> {
+        let number = self.0.connections.fetch_add(1, Ordering::SeqCst) + 1;
+        self.0.live_connections.fetch_add(1, Ordering::SeqCst);
+        Ok(Connection { peer: self.clone(), number, unsolicited_taken: AtomicBool::new(false) })
+    }
+
+    fn target(&self) -> std::borrow::Cow<'_, str> {
+        "the peer".into()
+    }
+}
+
+impl Transport for Connection {
+    fn exchange(&self, envelope: Envelope) -> Exchange {
+        self.peer.0.live_exchanges.fetch_add(1, Ordering::SeqCst);
+        let (peer, number) = (self.peer.clone(), self.number);
+        Exchange::new(Watched { peer, number, stage: Stage::New(Box::new(envelope)) })
+    }
+
+    fn abilities(&self) -> Abilities {
+        self.peer.0.abilities
+    }
+
+    fn unsolicited(&self, _: Routing) -> Option<Exchange> {
+        let first = !self.unsolicited_taken.swap(true, Ordering::SeqCst);
+        first.then(|| Exchange::new(Unasked(self.peer.clone())))
+    }
+
+    fn close(&self, _: Routing, limit: Duration) -> BoxFuture<'static, ()> {
+        let peer = self.peer.clone();
+        Box::pin(async move { peer.seen().closed.push(limit) })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.peer.0.live_connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// An exchange that keeps what is done to it.
+struct Watched {
+    peer: Peer,
+    number: usize,
+    stage: Stage,
+}
+
+enum Stage {
+    New(Box<Envelope>),
+    Running(Box<Envelope>, Exchange),
+    Ended,
+}
+
+impl Stream for Watched {
+    type Item = Result<Incoming, TransportError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Stage::New(envelope) = &self.stage {
+            let envelope = envelope.clone();
+            let message: Value = serde_json::from_str(&envelope.message).expect("JSON");
+            self.peer.seen().sent.push(message.clone());
+            let method = message["method"].as_str().unwrap_or("=").to_owned();
+            let (inner, connection, id) = (Arc::clone(&self.peer.0), self.number, envelope.id);
+            let carried = (*envelope).clone();
+            let running = Exchange::generate(move |sender| {
+                (inner.act)(Call { id, method, message, envelope: carried, connection, sender })
+            });
+            self.stage = Stage::Running(envelope, running);
+        }
+        let Stage::Running(_, running) = &mut self.stage else { return Poll::Ready(None) };
+        let polled = Pin::new(running).poll_next(cx);
+        let over = match &polled {
+            Poll::Ready(None | Some(Err(_))) => true,
+            Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
+                matches!(message.body(), Body::Result { .. } | Body::Error { .. })
+            }
+            _ => false,
+        };
+        if over {
+            self.stage = Stage::Ended;
+        }
+        polled
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.peer.0.live_exchanges.fetch_sub(1, Ordering::SeqCst);
+        if let Stage::Running(envelope, _) = &self.stage
+            && let (Some(id), Some(abandon)) = (envelope.id, &envelope.abandon)
+        {
+            let notice = serde_json::from_str(&abandon.message(id)).expect("JSON");
+            self.peer.seen().given_up.push(notice);
+        }
+    }
+}
+
+/// What a peer says while nobody calls.
+struct Unasked(Peer);
+
+impl Stream for Unasked {
+    type Item = Result<Incoming, TransportError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut seen = self.0.seen();
+        match seen.unasked.pop_front() {
+            Some(incoming) => Poll::Ready(Some(Ok(incoming))),
+            None => {
+                seen.unasked_waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn parse(message: &Value) -> Message {
+    Message::parse(message.to_string()).expect("a message")
+}
