@@ -208,16 +208,20 @@ impl Post {
             }
             Poll::Ready(None) | Poll::Pending => {}
         }
-        match self.inbox.poll_recv(cx) {
-            Poll::Ready(Some(Handed::Message(message))) => {
-                return Poll::Ready(Event::Arrived(message));
-            }
-            Poll::Ready(Some(Handed::Send(envelope))) => return Poll::Ready(Event::Post(envelope)),
-            Poll::Ready(Some(Handed::Stream(stream))) => self.unsolicited = Some(stream),
-            Poll::Ready(None) => return Poll::Ready(Event::Over),
-            Poll::Pending => {}
+        loop {
+            let event = match self.inbox.poll_recv(cx) {
+                Poll::Ready(Some(Handed::Message(message))) => Event::Arrived(message),
+                Poll::Ready(Some(Handed::Send(envelope))) => Event::Post(envelope),
+                Poll::Ready(Some(Handed::Stream(stream))) => {
+                    self.unsolicited = Some(stream);
+                    // Nothing wakes this task for the next one unless it is asked for.
+                    continue;
+                }
+                Poll::Ready(None) => Event::Over,
+                Poll::Pending => return self.poll_unsolicited(cx),
+            };
+            return Poll::Ready(event);
         }
-        self.poll_unsolicited(cx)
     }
 
     fn poll_unsolicited(&mut self, cx: &mut TaskContext<'_>) -> Poll<Event> {
