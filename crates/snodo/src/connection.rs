@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
-use snodo_transport::{Abilities, BoxFuture, Transport};
+use snodo_transport::{Abilities, BoxFuture, Incoming, Transport};
 use snodo_types::{Envelope, Message, ProtocolVersion};
 use tokio::sync::OnceCell;
 
@@ -88,9 +88,16 @@ impl Connection {
             Poll::Pending => timer.poll(deadline, cx).map(|_| None),
         });
         match first.await {
-            Some(Ok(_)) => {
-                if let Some(handing) = self.attendant().hand(Handed::Stream(stream)) {
-                    handing.await;
+            Some(Ok(first)) => {
+                let message = match first {
+                    // A transport whose streams have no head begins with what the server says.
+                    Incoming::Message(message) => Some(Handed::Message(message)),
+                    _ => None,
+                };
+                for handed in message.into_iter().chain([Handed::Stream(stream)]) {
+                    if let Some(handing) = self.attendant().hand(handed) {
+                        handing.await;
+                    }
                 }
                 true
             }

@@ -38,6 +38,10 @@ struct Seen {
     closed: Vec<Duration>,
     unasked: VecDeque<Incoming>,
     unasked_waker: Option<Waker>,
+    unasked_count: usize,
+    /// Until it was asked so often there is always one more.
+    flood: usize,
+    headless: bool,
 }
 
 /// One message that was sent, and the way back.
@@ -135,6 +139,22 @@ impl Peer {
         }
     }
 
+    /// Its own stream begins without a head.
+    pub(crate) fn without_head(self) -> Self {
+        self.seen().headless = true;
+        self
+    }
+
+    /// From now on it always has something to say, until it was asked so often.
+    pub(crate) fn flood(&self, count: usize) {
+        self.seen().flood = count;
+    }
+
+    /// How often what concerns no call was asked for.
+    pub(crate) fn unasked_count(&self) -> usize {
+        self.seen().unasked_count
+    }
+
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.seen.lock().expect("no test panics with it")
     }
@@ -225,7 +245,7 @@ impl Transport for Connection {
 
     fn unsolicited(&self, _: Routing) -> Option<Exchange> {
         let first = !self.unsolicited_taken.swap(true, Ordering::SeqCst);
-        first.then(|| Exchange::new(Unasked(self.peer.clone())))
+        first.then(|| Exchange::new(Unasked { peer: self.peer.clone(), opened: false }))
     }
 
     fn close(&self, _: Routing, limit: Duration) -> BoxFuture<'static, ()> {
@@ -297,16 +317,28 @@ impl Drop for Watched {
     }
 }
 
-/// What a peer says while nobody calls.
-struct Unasked(Peer);
+/// What a peer says while nobody calls. Where that has a stream of its own, its head comes first.
+struct Unasked {
+    peer: Peer,
+    opened: bool,
+}
 
 impl Stream for Unasked {
     type Item = Result<Incoming, TransportError>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut seen = self.0.seen();
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let first = !std::mem::replace(&mut self.opened, true);
+        let mut seen = self.peer.seen();
+        if first && self.peer.0.abilities.own_stream && !seen.headless {
+            return Poll::Ready(Some(Ok(Incoming::Sent)));
+        }
+        seen.unasked_count += 1;
         match seen.unasked.pop_front() {
             Some(incoming) => Poll::Ready(Some(Ok(incoming))),
+            None if seen.unasked_count < seen.flood => {
+                let notice = json!({ "jsonrpc": "2.0", "method": "notifications/message" });
+                Poll::Ready(Some(Ok(Incoming::Message(parse(&notice)))))
+            }
             None => {
                 seen.unasked_waker = Some(cx.waker().clone());
                 Poll::Pending

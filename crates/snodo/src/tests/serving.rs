@@ -285,3 +285,51 @@ async fn a_stateless_peer_that_asks_of_its_own_accord_gets_no_answer() {
         assert_eq!(peer.answers(), Vec::<Value>::new());
     }
 }
+
+// S-59, HTTPL-03, HTTPL-05
+#[tokio::test(start_paused = true)]
+async fn the_first_word_of_the_server_s_own_stream_is_heard_though_no_head_came() {
+    let act = |call: Call| async move {
+        call.greet().await;
+        Ok(())
+    };
+    let peer = Peer::own_stream(act).without_head();
+    peer.say(ping(1));
+    let (waited, client) = super::timed(ada().connect(peer.clone())).await;
+    let _client = client.expect("a session");
+    settle().await;
+    assert_eq!(peer.answers(), [json!({ "jsonrpc": "2.0", "id": 1, "result": {} })]);
+    assert_eq!(waited, std::time::Duration::ZERO);
+}
+
+// S-59
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_stops_talking_lets_every_other_task_run() {
+    let act = |call: Call| async move {
+        if call.method == "tools/call" {
+            for _ in 0..FLOOD {
+                call.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+            }
+            call.answer(text("at last")).await;
+        }
+        call.greet().await;
+        Ok(())
+    };
+    let peer = Peer::own_stream(act);
+    let client = ada().connect(peer.clone()).await.expect("a session");
+    peer.flood(FLOOD);
+    peer.say(ping(1));
+    settle().await;
+    assert!((100..FLOOD).contains(&peer.unasked_count()), "it is read, and not to its end");
+    let mut call = client.call_tool("loud", ()).into_future();
+    for _ in 0..20 {
+        assert!(super::once(&mut call).await.is_pending());
+    }
+    drop(call);
+    drop(client);
+    settle().await;
+    assert_eq!(peer.alive(), (0, 0));
+}
+
+/// More than anybody reads in one go.
+const FLOOD: usize = 100_000;
