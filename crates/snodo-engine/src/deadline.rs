@@ -12,8 +12,10 @@ pub(crate) struct Deadline {
     total: Option<Duration>,
     at: Option<Instant>,
     cap: Option<Instant>,
-    /// The cap cut an extension short.
-    capped: bool,
+    /// How far pauses may move the timeout after the start, where progress may not.
+    pauses: Option<Duration>,
+    /// The limit that cut an extension short.
+    capped: Option<Duration>,
     /// What was left when the clock was stopped.
     held: Option<Duration>,
     started: Option<Instant>,
@@ -38,6 +40,11 @@ impl Deadline {
         Self { whole, ..self }
     }
 
+    /// Limits how far pauses may move the timeout.
+    pub(crate) fn pauses(self, pauses: Option<Duration>) -> Self {
+        Self { pauses, ..self }
+    }
+
     /// So much was spent before the first count, in a queue.
     pub(crate) fn spent(self, spent: Duration) -> Self {
         Self { spent, ..self }
@@ -52,15 +59,20 @@ impl Deadline {
         if self.whole_at.is_none() {
             self.whole_at = self.whole.and_then(after);
         }
-        (self.capped, self.held, self.started) = (false, None, Some(now));
+        (self.capped, self.held, self.started) = (None, None, Some(now));
     }
 
     /// So much of the time was not the server's.
     pub(crate) fn pause(&mut self, time: Duration) {
         let (Some(at), Some(started)) = (self.at, self.started) else { return };
-        let cap = started.checked_add(self.total.unwrap_or(PAUSES));
+        let limit = self.total.or(self.pauses).unwrap_or(PAUSES);
+        let cap = started.checked_add(limit);
         let moved = at.checked_add(time).unwrap_or(at);
-        self.at = Some(at.max(cap.map_or(moved, |cap| moved.min(cap))));
+        match cap.filter(|cap| *cap < moved) {
+            None => self.at = Some(moved),
+            Some(cap) if at <= cap => (self.at, self.capped) = (Some(cap), Some(limit)),
+            Some(_) => {}
+        }
     }
 
     /// Progress came: never earlier than before, never past the cap.
@@ -70,7 +82,7 @@ impl Deadline {
         };
         let Some(next) = now.checked_add(timeout) else { return };
         let limited = self.cap.filter(|cap| *cap < next);
-        self.capped = limited.is_some();
+        self.capped = self.capped.or(limited.and(self.total));
         self.at = Some(at.max(limited.unwrap_or(next)));
     }
 
@@ -112,10 +124,10 @@ impl Deadline {
         if self.at.is_none_or(|at| now < at) {
             return self.whole_expired(now);
         }
-        match (self.capped, self.total) {
-            (true, Some(total)) => Some(Error::max_total_timeout(total)),
-            _ => Some(Error::timeout(self.timeout.unwrap_or_default())),
-        }
+        Some(match self.capped {
+            Some(limit) => Error::max_total_timeout(limit),
+            None => Error::timeout(self.timeout.unwrap_or_default()),
+        })
     }
 }
 

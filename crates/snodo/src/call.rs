@@ -137,6 +137,7 @@ impl Call {
         if request.method == "tools/call" && request.param_headers.is_none() {
             request.param_headers = core.tools.of(&request.params);
         }
+        limits.pauses = Some(self.max_total_timeout);
         if self.resets == Resets::OnProgress {
             limits.max_total_timeout = Some(self.max_total_timeout);
         }

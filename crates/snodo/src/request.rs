@@ -127,8 +127,9 @@ impl<T> Request<T> {
         })
     }
 
-    /// How far progress may move the timeout, counted from the sending; 600 s unless set. Stopped by
-    /// that, a request fails with -32001 and `maxTotalTimeoutMs` in the data.
+    /// How far progress may move the timeout, counted from the sending, and with it any question of
+    /// the server's that is being answered meanwhile; 600 s unless set. Stopped by that, a request
+    /// fails with -32001 and `maxTotalTimeoutMs` in the data.
     pub fn max_total_timeout(self, limit: Duration) -> Self {
         self.edit(|call| call.max_total_timeout = limit)
     }

@@ -61,6 +61,9 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// Let progress restart the timeout, up to this long after the sending.
     pub max_total_timeout: Option<Duration>,
+    /// How far after the sending pauses may move the timeout, where progress may not; `None` for
+    /// ten minutes.
+    pub pauses: Option<Duration>,
     /// From the first sending to the end, input included; `None` for no end.
     pub deadline: Option<Duration>,
 }
@@ -90,8 +93,9 @@ impl Call {
     /// A call that has not been sent.
     #[must_use]
     pub fn new(request: Request, limits: Limits) -> Self {
-        let deadline =
-            Deadline::new(limits.timeout, limits.max_total_timeout).whole(limits.deadline);
+        let deadline = Deadline::new(limits.timeout, limits.max_total_timeout)
+            .pauses(limits.pauses)
+            .whole(limits.deadline);
         let rounds = Rounds::new(Answering::default(), 0);
         Self {
             request,
