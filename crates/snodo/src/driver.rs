@@ -200,20 +200,24 @@ impl Driver {
         self.aside.get_or_insert_with(|| Aside::new(connection)).take(message, connection);
     }
 
-    /// The deadline has come. The time in which the server's own questions were being answered is
-    /// not the server's; while they still are, look again in a while.
-    fn timed_out(&mut self) {
+    /// Puts a deadline off that has come: the time in which the server's own questions were being
+    /// answered is not the server's; while they still are, look again in a while.
+    fn put_off(&mut self) {
+        if self.call.deadline().is_none_or(|deadline| timer::now() < deadline) {
+            return;
+        }
         let (total, busy) = self.connection.context.served.total();
         let served = total.saturating_sub(self.served);
-        if served.is_zero() {
-            return self.call.handle_timeout(timer::now());
+        if !served.is_zero() {
+            self.served = total;
+            self.call.handle_served(if busy { served.max(GLANCE) } else { served });
         }
-        self.served = total;
-        let before = self.call.deadline();
-        self.call.handle_served(if busy { served.max(GLANCE) } else { served });
-        if self.call.deadline() == before {
-            self.call.handle_timeout(timer::now());
-        }
+    }
+
+    /// The deadline has come, if it is not put off.
+    fn timed_out(&mut self) {
+        self.put_off();
+        self.call.handle_timeout(timer::now());
     }
 
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -243,25 +247,25 @@ impl Driver {
             self.handing = None;
         }
         let Some(exchange) = &mut self.exchange else { return Poll::Pending };
-        let polled = Pin::new(exchange).poll_next(cx);
+        let polled = ready!(Pin::new(exchange).poll_next(cx));
+        self.put_off();
         let connection = &self.connection;
         match polled {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
+            Some(Ok(Incoming::Message(message))) => {
                 self.call.handle_message(message, &connection.terms(), timer::now());
             }
-            Poll::Ready(Some(Ok(Incoming::Held))) => self.call.handle_held(timer::now()),
-            Poll::Ready(Some(Ok(Incoming::Released))) => self.call.handle_released(timer::now()),
-            Poll::Ready(Some(Ok(Incoming::Dropped(count)))) => {
+            Some(Ok(Incoming::Held)) => self.call.handle_held(timer::now()),
+            Some(Ok(Incoming::Released)) => self.call.handle_released(timer::now()),
+            Some(Ok(Incoming::Dropped(count))) => {
                 tracing::warn!(count, "messages of a call were lost: its reader was too slow");
             }
-            Poll::Ready(Some(Ok(_))) => {}
-            Poll::Ready(Some(Err(error))) => {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
                 self.exchange = None;
                 self.notice(&error);
                 self.call.handle_closed(Some(error));
             }
-            Poll::Ready(None) => {
+            None => {
                 self.exchange = None;
                 self.call.handle_closed(None);
             }

@@ -5,6 +5,7 @@
 
 mod cancel;
 mod far;
+mod pauses;
 mod peer;
 mod serving;
 mod time;
