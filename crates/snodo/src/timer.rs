@@ -1,6 +1,7 @@
 //! The one timer of a driver.
 
 use std::future::Future;
+use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -33,8 +34,10 @@ impl Timer {
                 }
                 sleep
             }
-            None if Handle::try_current().is_err() => return Poll::Ready(Err(no_runtime())),
-            None => self.sleep.insert(Box::pin(tokio::time::sleep_until(deadline))),
+            None => match sleep_until(deadline) {
+                Some(sleep) => self.sleep.insert(Box::pin(sleep)),
+                None => return Poll::Ready(Err(no_runtime())),
+            },
         };
         sleep.as_mut().poll(cx).map(Ok)
     }
@@ -45,8 +48,14 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
+/// A timer of the runtime in reach; `None` where there is none, or one without time.
+fn sleep_until(deadline: tokio::time::Instant) -> Option<Sleep> {
+    Handle::try_current().ok()?;
+    // Whether a runtime keeps the time is told by nothing but a panic.
+    catch_unwind(|| tokio::time::sleep_until(deadline)).ok()
+}
+
 fn no_runtime() -> Error {
-    let text =
-        "no tokio runtime is in reach to keep the time: call from within one, or set no timeout";
+    let text = "no tokio runtime that keeps the time is in reach: call from within one (with time enabled), or set no timeout";
     Error::new(Kind::Execution, snodo_types::ErrorObject::INTERNAL_ERROR, text)
 }

@@ -7,6 +7,7 @@ mod cancel;
 mod far;
 mod pauses;
 mod peer;
+mod runtimes;
 mod serving;
 mod time;
 
