@@ -82,7 +82,9 @@ impl Deadline {
         };
         let Some(next) = now.checked_add(timeout) else { return };
         let limited = self.cap.filter(|cap| *cap < next);
-        self.capped = self.capped.or(limited.and(self.total));
+        if limited.is_some() {
+            self.capped = self.total;
+        }
         self.at = Some(at.max(limited.unwrap_or(next)));
     }
 

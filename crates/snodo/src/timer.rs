@@ -1,10 +1,10 @@
 //! The one timer of a driver.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use snodo_types::{Error, Kind};
 use tokio::runtime::Handle;
@@ -41,6 +41,17 @@ impl Timer {
         };
         sleep.as_mut().poll(cx).map(Ok)
     }
+}
+
+/// Waits for so long.
+///
+/// # Errors
+///
+/// Nobody here keeps the time.
+pub(crate) async fn sleep(time: Duration) -> Result<(), Error> {
+    let mut timer = Timer::default();
+    let deadline = now().checked_add(time);
+    poll_fn(|cx| timer.poll(deadline, cx)).await
 }
 
 /// Now, by tokio's clock.

@@ -16,7 +16,7 @@ use super::listen::Options;
 use super::reopen::Reopen;
 use super::{Closed, Event, Notification};
 use crate::client::Core;
-use crate::{Client, renewal};
+use crate::{Client, renewal, timer};
 
 /// A listener of the connection's bridge, and the resources it watches.
 pub(super) struct Bridged {
@@ -118,7 +118,7 @@ async fn recover(core: Arc<Core>, reopen: Reopen, why: TransportError) -> Result
     let mut attempt = 0;
     while let Some(pause) = reopen.pause(attempt) {
         attempt += 1;
-        tokio::time::sleep(pause).await;
+        timer::sleep(pause).await?;
         match renewal::renew(Arc::clone(&core), connection.epoch, Some(why.clone())).await {
             Ok(()) => return Ok(()),
             Err(error) => last = error,
