@@ -83,6 +83,13 @@ impl Attendant {
             }
         }
     }
+
+    /// Ends the task and every handler it runs. What is handed over afterwards is given up.
+    pub(crate) fn end(&self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
 }
 
 /// What may be handed to an attendant.
@@ -98,9 +105,7 @@ pub(crate) enum Handed {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
-        }
+        self.end();
     }
 }
 

@@ -15,8 +15,7 @@ use snodo_types::{
     GetPromptResult, InputRequired, InputResponses, Item, LoggingLevel, Page, Prompt,
     ProtocolVersion, Raw, ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
 };
-
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
@@ -87,6 +86,8 @@ pub(crate) struct Core {
     /// The version is a kept verdict that nothing has confirmed.
     pub(crate) believed: AtomicBool,
     keeper: OnceLock<Keeper>,
+    /// Set once the polite end is over.
+    closing: OnceCell<()>,
 }
 
 impl Core {
@@ -213,6 +214,7 @@ impl Client {
             closed: AtomicBool::new(false),
             believed: AtomicBool::new(believed),
             keeper: OnceLock::new(),
+            closing: OnceCell::new(),
         };
         let core = Arc::new(core);
         if let Some(keep_alive) = core.options.keep_alive {
@@ -431,21 +433,22 @@ impl Client {
 
     /// Ends the connection politely: a session is ended at the server, a server process is given
     /// the time to finish. Waits at most 5 s or the client's timeout, whichever is shorter; the
-    /// outcome is not told. Requests made afterwards fail with -32000. In process it does nothing.
+    /// outcome is not told. Requests made afterwards fail with -32000, subscriptions end, and
+    /// handlers that are still at work are dropped. Who closes meanwhile waits for the same end. In
+    /// process it does nothing.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the rest to be ended without politeness.
+    /// Dropping the future leaves the rest to be ended without politeness, or by closing again.
     pub async fn close(&self) {
         let connection = self.core.connection();
-        if connection.transport.abilities().same_task
-            || self.core.closed.swap(true, Ordering::AcqRel)
-        {
+        if connection.transport.abilities().same_task {
             return;
         }
         self.core.note(State::Closed);
-        let routing = connection.opened.outfit.routing().clone();
-        connection.transport.close(routing, self.core.options.close_limit()).await;
+        self.core.closed.store(true, Ordering::Release);
+        let limit = self.core.options.close_limit();
+        self.core.closing.get_or_init(|| connection.close(limit)).await;
     }
 
     /// Watches a resource, on versions that begin with `initialize`.

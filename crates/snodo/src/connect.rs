@@ -12,11 +12,11 @@ use std::time::Duration;
 use futures_core::Stream;
 use snodo_dialect::{Era, Outfit};
 use snodo_engine::{Negotiation, Opened, Plan, Step};
-use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport};
+use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport, from_fn};
 use snodo_types::{Error, Message, ProtocolVersion, Routing, TransportError};
 
 use crate::attendant::{Attendant, Handed};
-use crate::connection::{Connection, carrier};
+use crate::connection::{Connection, carrier, closed};
 use crate::context::Context;
 use crate::options::Options;
 use crate::server::{Server, Session};
@@ -103,7 +103,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         target,
         attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
         stream: OnceCell::new(),
-        _early: early,
+        early,
     };
     // Both cells are this connection's own, and empty until here.
     let _ = connection.context.era.set(connection.opened.dialect.era());
@@ -204,6 +204,8 @@ impl Opening<'_> {
         (self.attendant, self.early) = (None, None);
         // An older server that took the probe badly must not hold up its successor for long.
         self.transport.close(Routing::new(), Duration::from_secs(1)).await;
+        // It is gone before its successor comes: both may want the same process, port or file.
+        self.transport = Arc::new(from_fn(|_| async { Err(closed()) }));
         self.transport = self.connector.connect().await?;
         self.negotiation.handle_reopened();
         Ok(())

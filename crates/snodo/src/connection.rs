@@ -11,7 +11,7 @@ use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
 use snodo_transport::{Abilities, BoxFuture, Incoming, Transport};
-use snodo_types::{Envelope, Message, ProtocolVersion};
+use snodo_types::{Envelope, Message, ProtocolVersion, TransportError, TransportFault};
 use tokio::sync::OnceCell;
 
 use crate::attendant::{Attendant, Handed};
@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     /// Whether the server's own stream is there, once somebody wanted it.
     pub(crate) stream: OnceCell<bool>,
     /// The one that answered before the session was open; its last reply may be on its way.
-    pub(crate) _early: Option<Attendant>,
+    pub(crate) early: Option<Attendant>,
 }
 
 impl Connection {
@@ -129,6 +129,15 @@ impl Connection {
         self.context.bridge.resume();
     }
 
+    /// Ends it politely: first whoever answers and listens on this side, so that nothing is sent
+    /// behind the end.
+    pub(crate) async fn close(&self, limit: Duration) {
+        self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
+        self.context.bridge.lose(closed());
+        let routing = self.opened.outfit.routing().clone();
+        self.transport.close(routing, limit).await;
+    }
+
     fn attendant(&self) -> &Attendant {
         self.attendant.get_or_init(|| {
             let transport = Arc::clone(&self.transport);
@@ -144,6 +153,11 @@ impl fmt::Debug for Connection {
             .field("version", &self.opened.dialect.version())
             .finish_non_exhaustive()
     }
+}
+
+/// Why nothing is sent any more once a client was closed.
+pub(crate) fn closed() -> TransportError {
+    TransportError::new(TransportFault::Closed, "this client is closed").not_processed()
 }
 
 pub(crate) fn carrier(abilities: Abilities) -> Carrier {

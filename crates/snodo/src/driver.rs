@@ -11,12 +11,12 @@ use futures_core::Stream;
 use snodo_dialect::ParamHeaders;
 use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
-use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
+use snodo_types::{Error, InputResponses, Message, Outcome};
 
 use crate::State;
 use crate::aside::Aside;
 use crate::client::Core;
-use crate::connection::Connection;
+use crate::connection::{Connection, closed};
 use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
 use crate::renewal;
@@ -85,7 +85,7 @@ impl Driver {
         for _ in 0..BUDGET {
             match self.drain().map(|result| self.judge(result)) {
                 Some(Some(result)) => {
-                    self.exchange = None;
+                    self.over();
                     return Poll::Ready(result.map_err(|error| self.explain(error)));
                 }
                 Some(None) => continue,
@@ -142,6 +142,11 @@ impl Driver {
         Poll::Ready(())
     }
 
+    /// Lets go of everything under way: whoever keeps the future keeps none of it.
+    fn over(&mut self) {
+        (self.exchange, self.answering, self.defining, self.renewing) = (None, None, None, None);
+    }
+
     /// Does what the call asks for, until it wants to wait or is over.
     fn drain(&mut self) -> Option<Result<Outcome<Message>, Error>> {
         let core = Arc::clone(&self.core);
@@ -150,11 +155,7 @@ impl Driver {
         {
             match step {
                 Step::Done(result) => return Some(result),
-                Step::Send(_) if core.is_closed() => {
-                    let closed =
-                        TransportError::new(TransportFault::Closed, "this client is closed");
-                    return Some(Err(closed.not_processed().into()));
-                }
+                Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
                 Step::Send(envelope) => {
                     self.served = connection.context.served.total().0;
                     self.exchange = Some(connection.transport.exchange(envelope));

@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::State;
 use crate::client::Core;
+use crate::connection::closed;
 
 /// One renewal at a time. Who waited while an attempt failed shares its failure; one that was
 /// dropped in the middle is taken over by the next in line.
@@ -41,6 +42,9 @@ pub(crate) async fn renew(
     {
         return Err(error);
     }
+    if core.is_closed() {
+        return Err(closed().into());
+    }
     let why = why.filter(|_| !core.connection().transport.abilities().own_stream);
     if let Some(why) = why
         && !(core.options.restart.follows(&why) && core.starts.allow(core.options.restart))
@@ -57,6 +61,11 @@ pub(crate) async fn renew(
     renewal.attempts.fetch_add(1, Ordering::AcqRel);
     let connection = outcome?;
     drop(turn);
+    if core.is_closed() {
+        // It was closed in the meantime: the new session ends as the old one did.
+        connection.close(core.options.close_limit()).await;
+        return Err(closed().into());
+    }
     connection.restore(&core).await;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! keeps what was sent, what was given up, and what is still alive. Byte pipes are a [`Far`] end.
 
 mod cancel;
+mod closing;
 mod far;
 mod pauses;
 mod peer;

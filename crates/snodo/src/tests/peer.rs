@@ -11,7 +11,9 @@ use std::time::Duration;
 use futures_core::Stream;
 use serde_json::{Value, json};
 use snodo_transport::{Abilities, BoxFuture, Connect, Exchange, Incoming, Sender, Transport};
-use snodo_types::{Body, Envelope, Message, Routing, TransportError};
+use snodo_types::{
+    Body, Envelope, Message, Outside, Routing, SessionId, TransportError, TransportFault,
+};
 
 /// What a test's function makes of a message that was sent.
 pub(crate) type Acting = BoxFuture<'static, Result<(), TransportError>>;
@@ -35,7 +37,8 @@ struct Inner {
 struct Seen {
     sent: Vec<Value>,
     given_up: Vec<Value>,
-    closed: Vec<Duration>,
+    closed: Vec<(Duration, Option<String>)>,
+    closing_takes: Duration,
     unasked: VecDeque<Incoming>,
     unasked_waker: Option<Waker>,
     unasked_count: usize,
@@ -71,7 +74,9 @@ impl Peer {
         F: Fn(Call) -> G + Send + Sync + 'static,
         G: Future<Output = Result<(), TransportError>> + Send + 'static,
     {
-        Self::with(Abilities { own_stream: true, routing: true, ..Abilities::default() }, act)
+        let abilities =
+            Abilities { own_stream: true, routing: true, listen: true, ..Abilities::default() };
+        Self::with(abilities, act)
     }
 
     pub(crate) fn with<F, G>(abilities: Abilities, act: F) -> Self
@@ -112,7 +117,18 @@ impl Peer {
 
     /// How long each polite end was allowed to take.
     pub(crate) fn closed(&self) -> Vec<Duration> {
-        self.seen().closed.clone()
+        self.seen().closed.iter().map(|(limit, _)| *limit).collect()
+    }
+
+    /// The sessions that were named by polite ends.
+    pub(crate) fn closed_sessions(&self) -> Vec<String> {
+        self.seen().closed.iter().filter_map(|(_, session)| session.clone()).collect()
+    }
+
+    /// A polite end takes so long.
+    pub(crate) fn closing_slowly(self, time: Duration) -> Self {
+        self.seen().closing_takes = time;
+        self
     }
 
     /// How many connections were made.
@@ -189,16 +205,25 @@ impl Call {
             .await;
     }
 
+    /// Answers `initialize` with a session.
+    pub(crate) async fn open_session(&self, id: &str) {
+        let result = json!({ "jsonrpc": "2.0", "id": self.id, "result": self.greeting() });
+        let outside = Outside { session: SessionId::new(id), ..Outside::default() };
+        self.tell(Incoming::Message(parse(&result).with_outside(outside))).await;
+    }
+
+    fn greeting(&self) -> Value {
+        let version = self.message["params"]["protocolVersion"].clone();
+        let capabilities = json!({ "tools": { "listChanged": true } });
+        let info = json!({ "name": "peer", "version": "1" });
+        json!({ "protocolVersion": version, "capabilities": capabilities, "serverInfo": info })
+    }
+
     /// Does what every server of the initialize era does, and says whether that was all.
     pub(crate) async fn greet(&self) -> bool {
         match self.method.as_str() {
             "initialize" => {
-                let version = self.message["params"]["protocolVersion"].clone();
-                let info = json!({ "name": "peer", "version": "1" });
-                self.answer(json!({
-                    "protocolVersion": version, "capabilities": {}, "serverInfo": info
-                }))
-                .await;
+                self.answer(self.greeting()).await;
                 true
             }
             // A notification, or an answer of the client's.
@@ -248,9 +273,16 @@ impl Transport for Connection {
         first.then(|| Exchange::new(Unasked { peer: self.peer.clone(), opened: false }))
     }
 
-    fn close(&self, _: Routing, limit: Duration) -> BoxFuture<'static, ()> {
+    fn close(&self, routing: Routing, limit: Duration) -> BoxFuture<'static, ()> {
         let peer = self.peer.clone();
-        Box::pin(async move { peer.seen().closed.push(limit) })
+        Box::pin(async move {
+            let session = routing.value("Mcp-Session-Id").map(str::to_owned);
+            peer.seen().closed.push((limit, session));
+            let time = peer.seen().closing_takes;
+            if !time.is_zero() {
+                tokio::time::sleep(time).await;
+            }
+        })
     }
 }
 
@@ -345,6 +377,13 @@ impl Stream for Unasked {
             }
         }
     }
+}
+
+/// What a transport fails with where a status says no.
+pub(crate) fn status(status: u16) -> TransportError {
+    TransportError::new(TransportFault::Status, format!("status {status}"))
+        .with_status(status)
+        .not_processed()
 }
 
 fn parse(message: &Value) -> Message {
