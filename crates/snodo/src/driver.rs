@@ -11,7 +11,7 @@ use futures_core::Stream;
 use snodo_dialect::ParamHeaders;
 use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
-use snodo_types::{Error, InputResponses, Message, Outcome};
+use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
 
 use crate::State;
 use crate::aside::Aside;
@@ -144,7 +144,8 @@ impl Driver {
 
     /// Lets go of everything under way: whoever keeps the future keeps none of it.
     fn over(&mut self) {
-        (self.exchange, self.answering, self.defining, self.renewing) = (None, None, None, None);
+        (self.exchange, self.answering, self.defining) = (None, None, None);
+        (self.renewing, self.doubting) = (None, None);
     }
 
     /// Does what the call asks for, until it wants to wait or is over.
