@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::{
-    ErrorObject, InputRequired, ProtocolVersion, Raw, TransportError, TransportFault,
+    ErrorObject, InputRequired, Processed, ProtocolVersion, Raw, TransportError, TransportFault,
     UnknownVersion,
 };
 
@@ -130,6 +130,7 @@ struct Inner {
     data: Option<Raw>,
     cause: Option<Cause>,
     context: Option<Context>,
+    repeatable: bool,
 }
 
 #[derive(Clone)]
@@ -154,6 +155,7 @@ impl Error {
             data: None,
             cause: None,
             context: None,
+            repeatable: false,
         }))
     }
 
@@ -281,6 +283,21 @@ impl Error {
             Some(Cause::Transport(below)) => below.fault() == TransportFault::Timeout,
             _ => false,
         }
+    }
+
+    /// Says that the request only reads, or may be carried out twice.
+    #[must_use]
+    pub fn repeatable(mut self) -> Self {
+        self.0.repeatable = true;
+        self
+    }
+
+    /// Whether the request may be made again without being carried out twice to any harm: it was
+    /// certainly not carried out, or it only reads.
+    #[must_use]
+    pub fn may_be_repeated(&self) -> bool {
+        let unsent = self.transport().is_some_and(|below| below.processed() == Processed::No);
+        self.0.repeatable || unsent
     }
 
     /// Whether the connection is over.

@@ -18,7 +18,7 @@ use snodo_types::{
 use crate::context::NotificationSink;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
-use crate::options::{Options, TraceHook};
+use crate::options::{Options, Repeats, TraceHook};
 use crate::{Client, KeepAlive, Notification, Restart, Verdict};
 
 /// A client that is not connected yet.
@@ -154,6 +154,22 @@ impl Builder {
     /// Whether a server process that ended is started again; never unless set.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.options.restart = restart;
+        self
+    }
+
+    /// Sends the call of a tool once more where its answer was cut off and cannot be resumed
+    /// (2026-07-28 over HTTP), if the tool was given by its definition and that says it is
+    /// idempotent. Only for servers that are trusted to say so; without it only requests that read
+    /// are sent again.
+    pub fn repeat_idempotent_tools(mut self) -> Self {
+        self.options.repeats = Repeats::IdempotentTools;
+        self
+    }
+
+    /// Takes more HTTP statuses than 404 for a lost session, such as 400 or 401 of servers that
+    /// answer so (a refused call was not carried out, and is repeated once in a new session).
+    pub fn session_lost_on(mut self, statuses: impl IntoIterator<Item = u16>) -> Self {
+        self.options.lost_on = statuses.into_iter().collect();
         self
     }
 

@@ -38,6 +38,8 @@ pub struct Call {
     pub(crate) max_input_rounds: usize,
     pub(crate) progress: Option<ProgressSink>,
     pub(crate) renews: Renews,
+    /// A tool that says it is idempotent, of a server that is trusted in this.
+    pub(crate) idempotent: bool,
     /// Set where layers may hold it back.
     pub(crate) gate: Option<Arc<Gate>>,
 }
@@ -71,6 +73,7 @@ impl Call {
             max_input_rounds: core.options.max_input_rounds,
             progress: None,
             renews: Renews::Once,
+            idempotent: false,
             gate: None,
         }
     }
@@ -146,7 +149,9 @@ impl Call {
         let limits = if same_task { Limits::default() } else { limits };
         let call = snodo_engine::Call::new(request, limits)
             .answering(self.answering, self.max_input_rounds)
+            .lost_on(Arc::clone(&core.options.lost_on))
             .spent(spent);
+        let call = if self.idempotent { call.idempotent() } else { call };
         let call = match self.renews {
             Renews::Never => call.in_this_session(),
             Renews::Once if core.options.restart != Restart::NEVER => call.restarting(),

@@ -26,12 +26,21 @@ pub(crate) struct Options {
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) extensions: Extensions,
     pub(crate) restart: Restart,
+    pub(crate) repeats: Repeats,
+    pub(crate) lost_on: Arc<[u16]>,
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sink: Option<NotificationSink>,
     pub(crate) trace_context: Option<TraceHook>,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
+}
+
+/// What is sent once more where its answer was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    IdempotentTools,
+    Reads,
 }
 
 /// Gives each request the trace context it runs in.
@@ -67,6 +76,8 @@ impl Default for Options {
             handlers: Arc::default(),
             extensions: Extensions::new(),
             restart: Restart::NEVER,
+            repeats: Repeats::Reads,
+            lost_on: Arc::default(),
             keep_alive: None,
             verdict: None,
             sink: None,

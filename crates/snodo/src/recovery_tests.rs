@@ -390,3 +390,68 @@ async fn a_verdict_that_proves_wrong_is_revised_and_the_call_runs_once() {
     let client = Client::builder().verdict(wrong).connect(Forgetful::default()).await;
     assert_eq!(client.expect("asked after all").protocol(), V25);
 }
+
+/// A stateless server behind something like HTTP, whose first answer to each method is cut off.
+#[derive(Clone, Default)]
+struct Cutting(Arc<Mutex<Vec<(String, u64)>>>);
+
+impl Cutting {
+    fn times(&self, method: &str) -> usize {
+        self.0.lock().expect("lock").iter().filter(|(asked, _)| asked == method).count()
+    }
+}
+
+impl Transport for Cutting {
+    fn exchange(&self, envelope: Envelope) -> Exchange {
+        let asked: Value = serde_json::from_str(&envelope.message).expect("JSON");
+        let (method, id) =
+            (asked["method"].as_str().expect("a method").to_owned(), envelope.id.expect("an id"));
+        self.0.lock().expect("lock").push((method.clone(), id));
+        if self.times(&method) == 1 {
+            let cut = snodo_types::TransportFault::StreamEnded;
+            return Exchange::failed(TransportError::new(cut, "the stream ended"));
+        }
+        Exchange::ready(Message::result(&id.into(), r#"{"tools":[],"content":[],"contents":[]}"#))
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { own_stream: true, routing: true, ..Abilities::default() }
+    }
+}
+
+impl Connect for Cutting {
+    type Transport = Self;
+
+    async fn connect(&self) -> Result<Self, TransportError> {
+        Ok(self.clone())
+    }
+}
+
+// HTTP-09, HTTP-21, HTTP-22
+#[tokio::test(start_paused = true)]
+async fn a_cut_answer_is_asked_for_again_only_where_that_does_no_harm() {
+    let server = Cutting::default();
+    let builder = || Client::builder().protocol([ProtocolVersion::V2026_07_28]);
+    let client = builder().connect(server.clone()).await.expect("connected");
+    client.list_tools().await.expect("asked again");
+    client.read_resource("file:///a").await.expect("asked again");
+    let ids: Vec<u64> = server.0.lock().expect("lock").iter().map(|(_, id)| *id).collect();
+    assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "each under an id of its own: {ids:?}");
+
+    let schema = json!({ "type": "object" });
+    let mut tool = snodo_types::Tool::new("pay", schema);
+    tool.annotations = Some(json!({ "idempotentHint": true }).into());
+    let error = client.call_tool(&tool, ()).await.expect_err("cut off");
+    assert!(!error.may_be_repeated(), "it may have run: {error}");
+    assert_eq!(server.times("tools/call"), 1);
+
+    let server = Cutting::default();
+    let client =
+        builder().repeat_idempotent_tools().connect(server.clone()).await.expect("connected");
+    client.call_tool("pay", ()).await.expect_err("by name nothing is known of it");
+    let server = Cutting::default();
+    let client =
+        builder().repeat_idempotent_tools().connect(server.clone()).await.expect("connected");
+    client.call_tool(&tool, ()).await.expect("asked again");
+    assert_eq!(server.times("tools/call"), 2);
+}

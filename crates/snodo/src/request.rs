@@ -14,11 +14,12 @@ use snodo_dialect::{Extension, LogLevel};
 use snodo_engine::Answering;
 use snodo_types::{
     Cause, Error, ErrorObject, InputRequired, InputResponses, Kind, LoggingLevel, Outcome,
-    Progress, Raw, Tool, TraceContext,
+    Progress, Tool, TraceContext,
 };
 
 use crate::call::{Call, Renews, Resets};
 use crate::client::Core;
+use crate::options::Repeats;
 use crate::progress::ProgressSink;
 use crate::running::{Running, Stack};
 use crate::{Client, Reply};
@@ -73,17 +74,15 @@ impl<T> Request<T> {
 
     /// Gives the definition of the tool that a generic `tools/call` calls; see
     /// [`ToolRef`](crate::ToolRef). A schema that breaks the rules for headers is refused.
-    pub fn definition(self, tool: &Tool) -> Self {
-        self.schema(&tool.input_schema)
-    }
-
-    pub(crate) fn schema(mut self, schema: &Raw) -> Self {
+    pub fn definition(mut self, tool: &Tool) -> Self {
         let Ok(call) = &mut self.call else { return self };
         let connection = call.core.connection();
+        let trusted = call.core.options.repeats == Repeats::IdempotentTools;
+        call.idempotent = trusted && tool.annotations().idempotent_hint == Some(true);
         if !connection.transport.abilities().routing {
             return self;
         }
-        match connection.opened.dialect.param_headers(schema) {
+        match connection.opened.dialect.param_headers(&tool.input_schema) {
             None => {}
             Some(Ok(plan)) => call.request.param_headers = Some(plan),
             Some(Err(reason)) => {

@@ -1,5 +1,6 @@
 //! One request, until its answer.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -43,6 +44,12 @@ pub struct Call {
     renewed: bool,
     /// A connection that is over is made anew.
     restarts: bool,
+    /// It may be carried out twice: the caller says so.
+    idempotent: bool,
+    /// Its response stream may be cut without the connection being over, and cannot be resumed.
+    fragile: bool,
+    /// Which statuses, besides 404, say that the session is lost.
+    lost_on: Arc<[u16]>,
 }
 
 /// How long a call may take.
@@ -108,6 +115,9 @@ impl Call {
             defined: false,
             in_session: false,
             restarts: false,
+            idempotent: false,
+            fragile: false,
+            lost_on: Arc::default(),
             renewed: false,
             reads: false,
             repeated: false,
@@ -118,6 +128,18 @@ impl Call {
     #[must_use]
     pub fn in_this_session(self) -> Self {
         Self { renewed: true, ..self }
+    }
+
+    /// Says that it may be carried out twice.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        Self { idempotent: true, ..self }
+    }
+
+    /// Says which statuses, besides 404, tell of a lost session.
+    #[must_use]
+    pub fn lost_on(self, statuses: Arc<[u16]>) -> Self {
+        Self { lost_on: statuses, ..self }
     }
 
     /// Makes the connection anew where it turns out to be over before anything was written.
@@ -203,13 +225,14 @@ impl Call {
 
     /// The exchange is over without an answer; `None` where it just ended.
     ///
-    /// A request that only reads, and that the peer hung up on before it heard it, is sent once
-    /// more.
+    /// A request that only reads is sent once more, under a new id, where the peer hung up on it
+    /// before it heard it, or where its stream was cut and cannot be resumed (2026-07-28).
     pub fn handle_closed(&mut self, why: Option<TransportError>) {
         if matches!(self.state, State::Waiting(_)) {
             let unheard = why.as_ref().is_some_and(|why| why.processed() == Processed::Unlikely);
-            if unheard && self.reads && !std::mem::replace(&mut self.repeated, true) {
-                tracing::debug!("the server hung up as the request went out; it is sent once more");
+            let cut = self.fragile && why.as_ref().is_none_or(|why| is_cut(why.fault()));
+            if (unheard || cut) && self.repeats() && !std::mem::replace(&mut self.repeated, true) {
+                tracing::debug!("the answer was cut off; the request is sent once more");
                 self.state = State::Fresh;
                 return;
             }
@@ -222,6 +245,7 @@ impl Call {
             });
             match lost {
                 true => self.renew(Error::from(why)),
+                false if self.repeats() => self.end(Err(Error::from(why).repeatable())),
                 false => self.end(Err(Error::from(why))),
             }
         }
@@ -356,6 +380,7 @@ impl Call {
             Ok(envelope) => {
                 let entry = terms.dialect.catalog().entry(&self.request.method);
                 self.reads = entry.is_some_and(Entry::reads);
+                self.fragile = terms.dialect.era() == Era::Stateless && terms.carrier.own_stream;
                 self.in_session =
                     terms.dialect.era() == Era::Initialize && terms.outfit.has_session();
                 self.deadline.start(now);
@@ -369,7 +394,12 @@ impl Call {
     /// 2025-11-25, transports, "Session Management": a 404 to a request that names a session says
     /// that the session is over. The request was not processed, so it is sent once more.
     fn loses_session(&self, status: Option<u16>) -> bool {
-        status == Some(404) && self.in_session && !self.renewed
+        let lost = status.is_some_and(|status| status == 404 || self.lost_on.contains(&status));
+        lost && self.in_session && !self.renewed
+    }
+
+    fn repeats(&self) -> bool {
+        self.reads || self.idempotent
     }
 
     fn loses_connection(&self, why: &TransportError) -> bool {
@@ -451,6 +481,10 @@ pub struct HandlerFailure {
     pub id: String,
     /// What it said.
     pub reason: String,
+}
+
+fn is_cut(fault: TransportFault) -> bool {
+    matches!(fault, TransportFault::Closed | TransportFault::StreamEnded)
 }
 
 fn status_of(message: &Message) -> Option<u16> {
