@@ -13,5 +13,6 @@ mod negotiation;
 mod programs;
 mod rounds;
 mod script;
+mod tasks;
 mod thousand;
 mod transcripts;
