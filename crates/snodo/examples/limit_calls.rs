@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 6 answers, at most 2 calls at once
-//! a third call waits for its turn within its own timeout: no answer within 1s
+//! a third call waits for its turn within its own time: no answer within 1s, after 1s
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
@@ -15,6 +15,7 @@ use snodo::transport::from_fn;
 use snodo::types::Message;
 use snodo::{Client, Error, ProtocolVersion};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use tower::limit::ConcurrencyLimitLayer;
 
 // The clock is tokio's; paused, it jumps to whatever is waited for next.
@@ -26,7 +27,7 @@ async fn main() -> Result<(), Error> {
         let (now, most) = (Arc::clone(&counted), Arc::clone(&peak));
         async move {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            sleep(Duration::from_secs(5)).await;
             now.fetch_sub(1, Ordering::SeqCst);
             Ok(envelope.id.map(|id| Message::result(&id.into(), r#"{"content":[]}"#)))
         }
@@ -46,9 +47,13 @@ async fn main() -> Result<(), Error> {
     println!("{answered} answers, at most {} calls at once", most.load(Ordering::SeqCst));
 
     let (first, second) = (client.call_tool("work", ()), client.call_tool("work", ()));
-    let third = client.call_tool("work", ()).timeout(Duration::from_secs(1));
-    let (_, _, late) = tokio::join!(first.into_future(), second.into_future(), third.into_future());
-    let late = late.expect_err("there is no room for a third");
-    println!("a third call waits for its turn within its own timeout: {}", late.message());
+    let third = async {
+        let began = Instant::now();
+        let late = client.call_tool("work", ()).deadline(Duration::from_secs(1)).await;
+        (late.expect_err("there is no room for a third"), began.elapsed())
+    };
+    let (_, _, (late, waited)) = tokio::join!(first.into_future(), second.into_future(), third);
+    let why = late.message();
+    println!("a third call waits for its turn within its own time: {why}, after {waited:?}");
     Ok(())
 }

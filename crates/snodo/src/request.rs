@@ -133,8 +133,8 @@ impl<T> Request<T> {
         self.edit(|call| call.max_total_timeout = limit)
     }
 
-    /// Bounds the whole request: every round, the handlers between them, and any pause. None unless
-    /// set.
+    /// Bounds the whole request, counted from the await: every round, the handlers between them, and
+    /// any pause. None unless set. In process there is no deadline.
     pub fn deadline(self, limit: Duration) -> Self {
         self.edit(|call| call.limits.deadline = Some(limit))
     }

@@ -99,7 +99,9 @@ impl Layered {
     fn new(mut call: Call, stack: &Stack) -> Self {
         let gate = Arc::new(Gate { since: timer::now(), passed: AtomicBool::new(false) });
         let same_task = call.core.connection().transport.abilities().same_task;
-        let timeout = call.limits.timeout.filter(|_| !same_task);
+        // Held back, a call has neither been sent nor begun its deadline: both count from the await.
+        let limits = [call.limits.timeout, call.limits.deadline];
+        let timeout = limits.into_iter().flatten().min().filter(|_| !same_task);
         let (method, target) = (call.method().to_owned(), call.target().to_owned());
         call.gate = Some(Arc::clone(&gate));
         let future = Mutex::new(stack(call));
