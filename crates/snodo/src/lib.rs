@@ -98,3 +98,8 @@ mod recovery_tests;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/requests.md")]
+struct RequestsGuide;
