@@ -8,6 +8,7 @@ use snodo_types::{
 };
 
 use crate::form;
+use crate::page::page_host;
 
 /// Something a server wants to know before it goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,12 +133,16 @@ impl Answer {
     pub fn write(&self, question: &Question) -> Result<Raw, String> {
         match (self, question) {
             (Self::Elicitation(result), Question::Form(asked)) => {
-                let schema = asked
-                    .requested_schema
-                    .as_ref()
-                    .filter(|_| result.action == ElicitAction::Accept);
-                if let (Some(schema), Some(content)) = (schema, &result.content) {
-                    form::check(schema, content)?;
+                match (&asked.requested_schema, &result.content) {
+                    (_, Some(_)) if result.action != ElicitAction::Accept => {
+                        let text = "only an accepted form has content";
+                        return Err(format!("{text}: {:?}", result.action));
+                    }
+                    (Some(schema), content) if result.action == ElicitAction::Accept => {
+                        let empty = Raw::empty_object();
+                        form::check(schema, content.as_ref().unwrap_or(&empty))?;
+                    }
+                    _ => {}
                 }
                 write_elicitation(result)
             }
@@ -179,8 +184,16 @@ fn elicitation(params: Option<&str>, answering: Answering) -> Result<Question, U
             if answering.form { Ok(Question::Form(asked)) } else { Err(missing("form")) }
         }
         Some(ElicitMode::Url) => {
-            let asked = read_params(params, &["message", "url"])?;
-            if answering.url { Ok(Question::Url(asked)) } else { Err(missing("url")) }
+            let asked: ElicitParams = read_params(params, &["message", "url"])?;
+            if !answering.url {
+                return Err(missing("url"));
+            }
+            match asked.url.as_deref().and_then(page_host) {
+                Some(_) => Ok(Question::Url(asked)),
+                None => Err(Unanswerable::Malformed(
+                    "the page is neither https nor on this machine".to_owned(),
+                )),
+            }
         }
         Some(_) => Err(missing("elicitation/create")),
     }

@@ -73,6 +73,10 @@ impl Rounds {
         if let Some(requests) = asked.other.get("inputRequests") {
             return Err(unreadable(requests, asked));
         }
+        // What cannot be sent back as it came would be lost without a word.
+        if asked.other.get("requestState").is_some() {
+            return Err(malformed("`requestState` is no text".to_owned(), asked));
+        }
         let mut questions = Vec::new();
         for (id, request) in asked.requests() {
             let params = request.params.as_ref().map(Raw::text);

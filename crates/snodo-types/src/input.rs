@@ -1,6 +1,7 @@
 //! What a server asks for before it answers, 2026-07-28.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub enum Outcome<T> {
 /// assert_eq!((id, request.method.as_str()), ("q", "roots/list"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputRequired {
     /// What is asked for, by ids of the server's choice.
@@ -168,6 +169,20 @@ impl InputRequired {
     #[must_use]
     pub fn meta(&self) -> Meta<'_> {
         Meta::of(self.meta.as_ref())
+    }
+}
+
+impl fmt::Debug for InputRequired {
+    /// Of what has no name here it shows the names: a state that is no text is among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let others: Vec<_> = self.other.iter().map(|(name, _)| name).collect();
+        f.debug_struct("InputRequired")
+            .field("input_requests", &self.input_requests)
+            .field("request_state", &self.request_state)
+            .field("result_type", &self.result_type)
+            .field("meta", &self.meta)
+            .field("other", &others)
+            .finish()
     }
 }
 
