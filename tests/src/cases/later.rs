@@ -42,7 +42,5 @@ const CASES: &[(&str, u8, &str)] = &[
     ("JR-05", 5, "events of the connection"),
     ("RC-01", 5, "resuming of streams"),
     ("RC-05", 5, "resuming of streams"),
-    ("SH-05", 5, "reopening of subscriptions"),
-    ("SS-01", 5, "renewal of sessions"),
-    ("SS-03", 5, "renewal of sessions"),
+    ("SS-03", 5, "a lost session told from another 400"),
 ];

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use snodo::transport::BoxFuture;
-use snodo::{Client, Error};
+use snodo::{Client, Error, State};
 use tokio::task::JoinSet;
 
 use super::step::Call;
@@ -201,9 +201,16 @@ impl Stage {
             client.close().await;
             return StepResult::Ok;
         }
-        // The library calls nobody when a connection has closed, but it wakes who waits on it: such
-        // a one closes again, and so does one who comes while the closing runs.
-        let woken = {
+        // Whom the library wakes when a connection has closed closes again: who watches its state,
+        // and who waits on a call. So does one who comes while the closing runs.
+        let watching = {
+            let (client, mut changes) = (client.clone(), client.state_changes());
+            tokio::spawn(async move {
+                while changes.next().await.is_some_and(|state| state != State::Closed) {}
+                client.close().await;
+            })
+        };
+        let calling = {
             let client = client.clone();
             tokio::spawn(async move {
                 while client.request("tools/list", ()).await.is_ok() {}
@@ -212,9 +219,9 @@ impl Stage {
         };
         tokio::task::yield_now().await;
         tokio::join!(client.close(), client.close());
-        match woken.await {
-            Ok(()) => StepResult::Ok,
-            Err(error) => failed(Failure::Step(error.to_string())),
+        match (watching.await, calling.await) {
+            (Ok(()), Ok(())) => StepResult::Ok,
+            _ => failed(Failure::Step("closing from a callback panicked".to_owned())),
         }
     }
 
