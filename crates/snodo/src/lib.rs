@@ -19,6 +19,9 @@
 //! [`types`] (the words of the protocol), [`transport`] (to write a transport), [`dialect`] (what
 //! each version says), and the transports [`stdio`], [`http`] and [`direct`].
 //!
+//! The repository has a small program for each feature in `crates/snodo/examples`, and a guide to
+//! requests with their clocks and their cancelling in `docs/guides/requests.md`.
+//!
 //! # Features
 //!
 //! - `stdio` (default): servers as child processes and over byte pipes; brings `snodo-stdio`.
