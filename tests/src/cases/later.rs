@@ -32,7 +32,6 @@ const GROUPS: &[(&str, u8, &str)] = &[
     ("cli", 10, "the command line"),
     ("config", 10, "configuration files"),
     ("oauth", 9, "authorization servers"),
-    ("structured", 6, "validation of structured content"),
     ("uritemplate", 6, "matching of URI templates"),
     ("wire", 4, "no such file is given yet"),
 ];

@@ -21,6 +21,7 @@ pub mod process;
 mod sse;
 mod stdio;
 mod store;
+mod structured;
 mod suite;
 mod value;
 mod wire;

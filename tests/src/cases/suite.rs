@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::later::{self, Need};
 use super::store::{self, CaseFile};
-use super::{Verdict, decode, headers, http, jsonrpc, process, sse, stdio};
+use super::{Verdict, decode, headers, http, jsonrpc, process, sse, stdio, structured};
 
 /// The cases to run.
 ///
@@ -129,6 +129,7 @@ fn run(case: &CaseFile) -> Result<Verdict, Need> {
         "process" => process::run(case),
         "sse" => sse::run(case),
         "stdio" => stdio::run(case),
+        "structured" => structured::run(case),
         other => Err(Need::unknown(format!("the format `{other}`"))),
     }
 }
