@@ -206,7 +206,7 @@ impl Stage {
         let watching = {
             let (client, mut changes) = (client.clone(), client.state_changes());
             tokio::spawn(async move {
-                while changes.next().await.is_some_and(|state| state != State::Closed) {}
+                while client.state() != State::Closed && changes.next().await.is_some() {}
                 client.close().await;
             })
         };
