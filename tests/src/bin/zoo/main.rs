@@ -7,6 +7,7 @@
 
 mod keeper;
 mod list;
+mod tasks;
 mod visit;
 
 use std::path::PathBuf;

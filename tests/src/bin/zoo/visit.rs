@@ -5,10 +5,11 @@ use std::time::Duration;
 use snodo::http::Http;
 use snodo::stdio::{Stderr, Stdio};
 use snodo::types::ServerCapabilities;
-use snodo::{Client, Error, ProtocolVersion};
+use snodo::{Builder, Client, Error, ProtocolVersion};
 
 use crate::keeper::House;
 use crate::list::{Call, Server, Transport};
+use crate::tasks;
 
 /// Visits a server, pinned to a version or with every version allowed. `expected` is the version
 /// that has to come of it; `None` where the server has to be refused.
@@ -19,11 +20,12 @@ pub(crate) async fn visit(
     expected: Option<ProtocolVersion>,
 ) -> Result<(), String> {
     let whole = tokio::time::timeout(LIMIT, async {
-        match (connect(server, house, pin).await, expected) {
+        match (connect(Client::builder(), server, house, pin).await, expected) {
             (Ok(client), Some(expected)) => {
                 let looked = look_around(&client, server, expected).await;
                 client.close().await;
-                looked
+                looked?;
+                give_tasks(&client, server, house, pin).await
             }
             (Ok(client), None) => Err(format!("it was taken, in {}", client.protocol())),
             (Err(error), Some(_)) => Err(explain("connect", &error)),
@@ -33,12 +35,29 @@ pub(crate) async fn visit(
     whole.await.unwrap_or_else(|_| Err(format!("it took more than {LIMIT:?}")))
 }
 
+/// Where the server makes tasks: once more, with somebody to ask.
+async fn give_tasks(
+    known: &Client,
+    server: &Server,
+    house: &House,
+    pin: Option<ProtocolVersion>,
+) -> Result<(), String> {
+    if !tasks::are_made_by(known) {
+        return Ok(());
+    }
+    let client = connect(tasks::answering(Client::builder()), server, house, pin).await;
+    let client = client.map_err(|error| explain("connect", &error))?;
+    let given = tasks::give(&client).await;
+    client.close().await;
+    given
+}
+
 async fn connect(
+    mut builder: Builder,
     server: &Server,
     house: &House,
     pin: Option<ProtocolVersion>,
 ) -> Result<Client, Error> {
-    let mut builder = Client::builder();
     if let Some(version) = pin {
         builder = builder.protocol([version]);
     }
@@ -109,7 +128,8 @@ async fn make(client: &Client, call: &Call) -> Result<(), String> {
     if fits { Ok(()) } else { Err(format!("the call gave {text:?}")) }
 }
 
-fn explain(doing: &str, error: &Error) -> String {
+/// An error and what lies below it.
+pub(crate) fn explain(doing: &str, error: &Error) -> String {
     let cause = error.cause().map(|cause| format!("; {cause:?}")).unwrap_or_default();
     format!("{doing}: {error}{cause}")
 }
