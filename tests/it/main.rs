@@ -13,6 +13,7 @@ mod negotiation;
 mod programs;
 mod rounds;
 mod script;
+mod task_conversations;
 mod tasks;
 mod thousand;
 mod transcripts;

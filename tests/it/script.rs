@@ -115,6 +115,11 @@ pub(crate) struct Far {
 impl Far {
     /// Opens a session of 2025-11-25 with a server that is called `Far`.
     pub(crate) async fn open(builder: Builder) -> (Client, Self) {
+        Self::offering(json!({}), builder).await
+    }
+
+    /// The same with a server that can do something.
+    pub(crate) async fn offering(capabilities: Value, builder: Builder) -> (Client, Self) {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (read, write) = tokio::io::split(far);
         let mut far = Self { lines: BufReader::new(read).lines(), write, initialize: Value::Null };
@@ -124,7 +129,7 @@ impl Far {
             far.initialize = far.read().await;
             let result = json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": {},
+                "capabilities": capabilities,
                 "serverInfo": { "name": "far", "title": "Far", "version": "1" },
             });
             far.answer(&far.initialize.clone(), result).await;
