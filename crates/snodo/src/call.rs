@@ -38,6 +38,7 @@ pub struct Call {
     pub(crate) max_input_rounds: usize,
     pub(crate) progress: Option<ProgressSink>,
     pub(crate) renews: Renews,
+    pub(crate) doubts: Doubts,
     /// A tool that says it is idempotent, of a server that is trusted in this.
     pub(crate) idempotent: bool,
     /// Set where layers may hold it back.
@@ -58,6 +59,14 @@ pub(crate) enum Renews {
     Once,
 }
 
+/// Whether a failure casts a doubt on a version that was taken as known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubts {
+    /// It is the question that a doubt leads to.
+    Never,
+    Once,
+}
+
 /// How far progress may move a timeout unless the caller says otherwise.
 const MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -73,6 +82,7 @@ impl Call {
             max_input_rounds: core.options.max_input_rounds,
             progress: None,
             renews: Renews::Once,
+            doubts: Doubts::Once,
             idempotent: false,
             gate: None,
         }
@@ -157,7 +167,7 @@ impl Call {
             Renews::Once if core.options.restart != Restart::NEVER => call.restarting(),
             Renews::Once => call,
         };
-        Driver::new(core, call, self.progress)
+        Driver::new(core, call, self.progress, self.doubts)
     }
 }
 

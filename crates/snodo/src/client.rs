@@ -85,6 +85,8 @@ pub(crate) struct Core {
     closed: AtomicBool,
     /// The version is a kept verdict that nothing has confirmed.
     pub(crate) believed: AtomicBool,
+    /// It proved wrong: what was sent on the first connection tells nothing.
+    pub(crate) revised: AtomicBool,
     keeper: OnceLock<Keeper>,
     /// Set once the polite end is over.
     closing: OnceCell<()>,
@@ -213,6 +215,7 @@ impl Client {
             ids,
             closed: AtomicBool::new(false),
             believed: AtomicBool::new(believed),
+            revised: AtomicBool::new(false),
             keeper: OnceLock::new(),
             closing: OnceCell::new(),
         };

@@ -15,6 +15,7 @@ use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, Trans
 
 use crate::State;
 use crate::aside::Aside;
+use crate::call::Doubts;
 use crate::client::Core;
 use crate::connection::{Connection, closed};
 use crate::handlers::answer_all;
@@ -41,6 +42,7 @@ pub(crate) struct Driver {
     /// A new connection on its way, shared with whoever else needs it.
     renewing: Option<BoxFuture<'static, Result<(), Error>>>,
     /// The first failure under a verdict that nothing has confirmed, and the question after it.
+    doubts: Doubts,
     doubted: Option<Error>,
     doubting: Option<BoxFuture<'static, bool>>,
     /// Why the exchange failed, where it did.
@@ -60,7 +62,12 @@ const GLANCE: Duration = Duration::from_millis(50);
 const BUDGET: usize = 128;
 
 impl Driver {
-    pub(crate) fn new(core: Arc<Core>, call: Call, progress: Option<ProgressSink>) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        call: Call,
+        progress: Option<ProgressSink>,
+        doubts: Doubts,
+    ) -> Self {
         let connection = core.connection();
         Self {
             core,
@@ -72,6 +79,7 @@ impl Driver {
             handing: None,
             renewing: None,
             lost: None,
+            doubts,
             doubted: None,
             doubting: None,
             aside: None,
@@ -98,7 +106,8 @@ impl Driver {
             if self.poll_answers(cx).is_ready() || self.poll_exchange(cx).is_ready() {
                 continue;
             }
-            match self.timer.poll(self.call.deadline(), cx) {
+            let doubting = self.doubting.as_ref().and_then(|_| self.call.ends());
+            match self.timer.poll(self.call.deadline().or(doubting), cx) {
                 Poll::Ready(Ok(())) => self.timed_out(),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(self.explain(error))),
                 Poll::Pending => return Poll::Pending,
@@ -115,7 +124,7 @@ impl Driver {
         result: Result<Outcome<Message>, Error>,
     ) -> Option<Result<Outcome<Message>, Error>> {
         match result {
-            Err(error) if self.core.believed.load(Ordering::Acquire) && self.doubted.is_none() => {
+            Err(error) if self.may_doubt() => {
                 let doubt = verdict::doubt(Arc::clone(&self.core), self.connection.epoch);
                 self.exchange = None;
                 self.doubted = Some(error);
@@ -128,6 +137,15 @@ impl Driver {
                 Some(Ok(outcome))
             }
         }
+    }
+
+    /// Calls that fail while another one is doubting join in.
+    fn may_doubt(&self) -> bool {
+        let wrong = || self.core.revised.load(Ordering::Acquire) && self.connection.epoch == 0;
+        let open = self.core.believed.load(Ordering::Acquire) || wrong();
+        open && self.doubts == Doubts::Once
+            && self.doubted.is_none()
+            && self.call.ends().is_none_or(|end| timer::now() < end)
     }
 
     fn poll_doubt(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -216,8 +234,11 @@ impl Driver {
         }
     }
 
-    /// The deadline has come, if it is not put off.
+    /// The deadline has come, if it is not put off. There is no time left for a doubt.
     fn timed_out(&mut self) {
+        if let (Some(_), Some(error)) = (self.doubting.take(), &self.doubted) {
+            return self.call.stop(error.clone());
+        }
         self.put_off();
         self.call.handle_timeout(timer::now());
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use snodo_types::{Error, TransportError};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::State;
 use crate::client::Core;
@@ -33,7 +33,7 @@ pub(crate) async fn renew(
 ) -> Result<(), Error> {
     let renewal = &core.renewal;
     let attempts = renewal.attempts.load(Ordering::Acquire);
-    let turn = renewal.turn.lock().await;
+    let turn = renewal.turn().await;
     if core.connection().epoch > epoch {
         return Ok(());
     }
@@ -71,6 +71,11 @@ pub(crate) async fn renew(
 }
 
 impl Renewal {
+    /// Waits until no connection is being made, and keeps others from it.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
     fn failed(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

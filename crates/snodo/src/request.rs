@@ -17,7 +17,7 @@ use snodo_types::{
     Progress, Tool, TraceContext,
 };
 
-use crate::call::{Call, Renews, Resets};
+use crate::call::{Call, Doubts, Renews, Resets};
 use crate::client::Core;
 use crate::options::Repeats;
 use crate::progress::ProgressSink;
@@ -100,6 +100,11 @@ impl<T> Request<T> {
     /// A session that is lost is not renewed for this request: it is part of a renewal.
     pub(crate) fn in_this_session(self) -> Self {
         self.edit(|call| call.renews = Renews::Never)
+    }
+
+    /// A failure of this request casts no doubt on the version: it is the question itself.
+    pub(crate) fn beyond_doubt(self) -> Self {
+        self.edit(|call| call.doubts = Doubts::Never)
     }
 
     /// Does something to the answer before the caller gets it.

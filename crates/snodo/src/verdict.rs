@@ -56,17 +56,31 @@ impl<'de> Deserialize<'de> for Verdict {
 /// A call failed under a verdict that nothing has confirmed. Says whether the server speaks another
 /// version after all; then there is a connection in it, and the call, which an older server cannot
 /// have carried out without a session, may be made again.
+///
+/// # Cancel safety
+///
+/// Dropped in the middle, nothing was found out, and the next failure is doubted again.
 pub(crate) async fn doubt(core: Arc<Core>, epoch: u64) -> bool {
-    // One doubt is enough for all, and the question itself is beyond it.
-    if !core.believed.swap(false, Ordering::AcqRel) {
-        return core.connection().epoch > epoch;
+    // One doubt is enough for all who failed meanwhile.
+    let _turn = core.renewal.turn().await;
+    if core.connection().epoch > epoch || core.is_closed() {
+        return !core.is_closed();
     }
-    if Client::of(Arc::clone(&core)).discover().await.is_ok() {
+    if !core.believed.load(Ordering::Acquire) {
+        return false;
+    }
+    if Client::of(Arc::clone(&core)).discover().beyond_doubt().await.is_ok() {
+        core.believed.store(false, Ordering::Release);
         return false;
     }
     let before = core.connection().opened.dialect.version();
     match core.reconnect(epoch).await {
-        Ok(connection) => connection.opened.dialect.version() != before,
+        Ok(connection) => {
+            let revised = connection.opened.dialect.version() != before;
+            core.revised.store(revised, Ordering::Release);
+            core.believed.store(false, Ordering::Release);
+            revised
+        }
         Err(error) => {
             tracing::debug!(%error, "a kept verdict could not be revised");
             false

@@ -359,6 +359,12 @@ impl Call {
         }
     }
 
+    /// When the call as a whole ends, if ever: for what a driver does beside it.
+    #[must_use]
+    pub fn ends(&self) -> Option<Instant> {
+        self.deadline.whole_at()
+    }
+
     /// What is asked.
     #[must_use]
     pub fn request(&self) -> &Request {

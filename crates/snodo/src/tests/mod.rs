@@ -9,6 +9,7 @@ mod far;
 mod opening;
 mod pauses;
 mod peer;
+mod recovery;
 mod rounds;
 mod runtimes;
 mod serving;

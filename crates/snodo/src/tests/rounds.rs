@@ -1,6 +1,6 @@
 //! Rounds of input: what is kept, what is refused, and by whom.
 
-use std::future::pending;
+use std::future::{IntoFuture, pending};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -248,7 +248,7 @@ async fn a_user_who_never_consents_is_bounded_by_the_deadline_alone() {
     let peer = wants_a_page(1, true);
     let client = session().on_url(|_| pending()).connect(peer).await.expect("a session");
     let call = client.call_tool("x", ()).deadline(90 * SECOND);
-    let (waited, result) = super::timed(std::future::IntoFuture::into_future(call)).await;
+    let (waited, result) = super::timed(call.into_future()).await;
     assert_eq!(waited, 90 * SECOND);
     assert!(result.expect_err("too late").is_timeout());
 }
