@@ -1,11 +1,11 @@
 //! A call under way, through layers or without.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use snodo_transport::BoxFuture;
@@ -51,6 +51,8 @@ pub(crate) struct Layered {
     future: Mutex<BoxFuture<'static, Answer>>,
     gate: Arc<Gate>,
     timeout: Option<Duration>,
+    /// Of the whole call, however often the layers send it.
+    deadline: Option<Duration>,
     timer: Timer,
     method: String,
     target: String,
@@ -99,30 +101,34 @@ impl Layered {
     fn new(mut call: Call, stack: &Stack) -> Self {
         let gate = Arc::new(Gate { since: timer::now(), passed: AtomicBool::new(false) });
         let same_task = call.core.connection().transport.abilities().same_task;
-        // Held back, a call has neither been sent nor begun its deadline: both count from the await.
-        let limits = [call.limits.timeout, call.limits.deadline];
-        let timeout = limits.into_iter().flatten().min().filter(|_| !same_task);
+        let timeout = call.limits.timeout.filter(|_| !same_task);
+        let deadline = call.limits.deadline.filter(|_| !same_task);
         let (method, target) = (call.method().to_owned(), call.target().to_owned());
         call.gate = Some(Arc::clone(&gate));
         let future = Mutex::new(stack(call));
-        Self { future, gate, timeout, timer: Timer::default(), method, target }
+        Self { future, gate, timeout, deadline, timer: Timer::default(), method, target }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         let future = self.future.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Poll::Ready(answer) = Future::poll(Pin::new(future), cx) {
-            return Poll::Ready(answer.map_err(|error| error.at(&self.method, &self.target)));
-        }
-        let Some(timeout) = self.timeout.filter(|_| !self.gate.passed.load(Ordering::Acquire))
-        else {
+        let answer = match Future::poll(Pin::new(future), cx) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => Err(ready!(self.poll_time(cx))),
+        };
+        // What is over is not polled again, and its place in a queue is given back.
+        self.future = Mutex::new(Box::pin(pending()));
+        (self.timeout, self.deadline) = (None, None);
+        Poll::Ready(answer.map_err(|error| error.at(&self.method, &self.target)))
+    }
+
+    /// Until the layers let the call through the timeout runs here, from then on in the driver; the
+    /// deadline always does. Both count from the await.
+    fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+        let queueing = self.timeout.filter(|_| !self.gate.passed.load(Ordering::Acquire));
+        let Some(limit) = queueing.into_iter().chain(self.deadline).min() else {
             return Poll::Pending;
         };
-        let deadline = self.gate.since.checked_add(timeout);
-        self.timer.poll(deadline, cx).map(|waited| {
-            Err(waited
-                .err()
-                .unwrap_or_else(|| Error::timeout(timeout))
-                .at(&self.method, &self.target))
-        })
+        let waited = self.timer.poll(self.gate.since.checked_add(limit), cx);
+        waited.map(|waited| waited.err().unwrap_or_else(|| Error::timeout(limit)))
     }
 }

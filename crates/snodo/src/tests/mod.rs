@@ -6,6 +6,7 @@
 mod cancel;
 mod closing;
 mod far;
+mod layered;
 mod opening;
 mod pauses;
 mod peer;
