@@ -230,7 +230,11 @@ impl<T: Item> Pages<T> {
         self.next = None;
         let turned = fetched.and_then(|page| {
             let target = &self.list.client.core().target;
-            let next = self.guard.turn(page.next_cursor.clone());
+            let next = match page.other.get("nextCursor") {
+                // A list that goes on is not taken for one that ends (2026-07-28, pagination).
+                Some(_) => Err(Error::decode("`nextCursor` is no text")),
+                None => self.guard.turn(page.next_cursor.clone()),
+            };
             self.next = next.map_err(|error| error.at(self.list.kind.method, target))?.map(Some);
             for item in page.left_out.items() {
                 tracing::warn!(method = self.list.kind.method, server = target.as_str(), %item, "left out of the list");
