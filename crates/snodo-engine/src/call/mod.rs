@@ -199,6 +199,11 @@ impl Call {
                 let why = serde_json::from_str::<ErrorObject>(error).map(Error::from);
                 self.renew(why.unwrap_or_else(|fault| Error::decode(fault.to_string())));
             }
+            // A failure may name no request, or another; a result of another is not this one's,
+            // whatever the transport makes of it.
+            Body::Result { id: other, .. } if other.as_ours() != Some(id) => {
+                tracing::warn!(id, %other, "a result came for another request");
+            }
             Body::Error { .. } | Body::Result { .. } => {
                 let result = terms.dialect.read(&self.request, message, terms.outfit);
                 self.answered(result, terms, now);
