@@ -6,7 +6,9 @@
 mod cancel;
 mod closing;
 mod far;
+mod ids;
 mod layered;
+mod lists;
 mod opening;
 mod pauses;
 mod peer;

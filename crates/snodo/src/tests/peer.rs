@@ -321,13 +321,15 @@ impl Stream for Watched {
             });
             self.stage = Stage::Running(envelope, running);
         }
-        let Stage::Running(_, running) = &mut self.stage else { return Poll::Ready(None) };
+        let Stage::Running(envelope, running) = &mut self.stage else { return Poll::Ready(None) };
         let polled = Pin::new(running).poll_next(cx);
         let over = match &polled {
             Poll::Ready(None | Some(Err(_))) => true,
-            Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
-                matches!(message.body(), Body::Result { .. } | Body::Error { .. })
-            }
+            Poll::Ready(Some(Ok(Incoming::Message(message)))) => match message.body() {
+                Body::Result { id, .. } => id.as_ours() == envelope.id,
+                Body::Error { .. } => true,
+                _ => false,
+            },
             _ => false,
         };
         if over {
