@@ -10,8 +10,9 @@ use tokio::process::Command;
 
 #[tokio::test]
 async fn every_example_prints_what_its_first_lines_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/snodo/examples");
-    let sources = sources(&folder);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut sources = sources(&crates.join("snodo/examples"));
+    sources.append(&mut self::sources(&crates.join("snodo-tasks/examples")));
     let programs = build().await;
     let mut wrong = Vec::new();
     for (name, source) in &sources {

@@ -11,7 +11,7 @@ use snodo::types::{
 use snodo::{Error, Reply, Request};
 
 use crate::kind::Kind;
-use crate::{TaskClient, TaskHandle, TaskState};
+use crate::{TaskClient, TaskHandle, TaskOutcome, TaskState, Wait};
 
 /// A call of a tool that is made when it is awaited.
 ///
@@ -119,6 +119,35 @@ impl CallTool {
             }
             Some(Kind::Extension) => called(self.request.outcome().await?, as_extended_task),
             _ => called(self.request.outcome().await?, |_| Ok(None)),
+        }
+    }
+
+    /// Awaits the end of it, whether or not the call becomes a task; `options` are those of the wait.
+    ///
+    /// ```
+    /// # use snodo_tasks::{TaskClient, TaskOutcome};
+    /// # async fn call(tasks: TaskClient) -> Result<(), snodo::Error> {
+    /// if let TaskOutcome::Complete(result) =
+    ///     tasks.call_tool("report", ()).finish(|wait| wait.limit(None)).await?
+    /// {
+    ///     println!("{}", result.text());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the call, and of a [`Wait`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves a task that was made to itself, and its handle is lost with it.
+    pub async fn finish(self, options: impl FnOnce(Wait) -> Wait) -> Result<TaskOutcome, Error> {
+        let tasks = self.tasks.clone();
+        match self.await? {
+            Called::Complete(reply) => Ok(TaskOutcome::Complete(reply.into_inner())),
+            Called::Task(task) => options(tasks.wait(&task)).await,
         }
     }
 

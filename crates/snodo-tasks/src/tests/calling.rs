@@ -54,6 +54,25 @@ async fn questions_before_a_task_may_be_answered_by_hand() {
     assert!(matches!(error.cause(), Some(Cause::InputRequired(_))));
 }
 
+// TASK-29
+#[tokio::test(start_paused = true)]
+async fn one_call_gives_the_end_of_it_whether_or_not_it_took_a_task() {
+    let server = Server::new()
+        .says("tools/call", text("at once"))
+        .says("tools/call", created("working", json!({})))
+        .says("tasks/get", task("completed", json!({ "result": text("later") })))
+        .says("tools/call", created("working", json!({})))
+        .says("tasks/get", task("working", json!({})));
+    let tasks = TaskClient::new(&server.connect(NEW).await);
+    for said in ["at once", "later"] {
+        let outcome = tasks.call_tool("slow", ()).finish(|wait| wait).await.expect("an outcome");
+        assert!(matches!(outcome, TaskOutcome::Complete(result) if result.text() == said));
+    }
+    let limit = Duration::from_millis(300);
+    let error = tasks.call_tool("slow", ()).finish(|wait| wait.limit(limit)).await;
+    assert_eq!(error.expect_err("too late").code(), -32001);
+}
+
 #[tokio::test(start_paused = true)]
 async fn options_of_a_call_are_those_of_any_request() {
     let server = Server::new().keeps_silent_on("tools/call");
