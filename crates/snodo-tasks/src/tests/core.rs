@@ -166,6 +166,14 @@ async fn the_error_of_a_task_is_told_from_an_error_about_it() {
     assert!(server.is_done());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_broken_connection_is_not_the_error_of_the_task() {
+    let server =
+        Server::new().says("tasks/get", core_task("failed", json!({}))).breaks("tasks/result");
+    let (tasks, task) = tasks(&server).await;
+    assert!(tasks.wait(&task).await.expect_err("nobody told").is_closed());
+}
+
 // TASKL-07
 #[tokio::test(start_paused = true)]
 async fn questions_about_a_task_do_not_name_it_twice() {

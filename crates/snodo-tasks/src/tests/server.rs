@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use snodo::transport::from_fn;
-use snodo::types::{Body, Envelope, ErrorObject, Message, RequestId};
+use snodo::types::{
+    Body, Envelope, ErrorObject, Message, RequestId, TransportError, TransportFault,
+};
 use snodo::{Builder, Client, ProtocolVersion};
 use tokio::time::Instant;
 
@@ -27,10 +29,13 @@ struct Inner {
 }
 
 enum Line {
+    Breaks,
     Error(i64),
     Result(Value),
     Silence,
 }
+
+type Answer = Result<Option<Message>, TransportError>;
 
 /// A request that came.
 #[derive(Clone)]
@@ -67,6 +72,10 @@ impl Server {
         self.line(method, Line::Error(code))
     }
 
+    pub(super) fn breaks(self, method: &'static str) -> Self {
+        self.line(method, Line::Breaks)
+    }
+
     pub(super) fn keeps_silent_on(self, method: &'static str) -> Self {
         self.line(method, Line::Silence)
     }
@@ -88,7 +97,7 @@ impl Server {
         let server = self.clone();
         let target = from_fn(move |envelope: Envelope| {
             let server = server.clone();
-            async move { Ok(server.answer(envelope, version).await) }
+            async move { server.answer(envelope, version).await }
         });
         let builder = options(Client::builder().protocol([version]));
         builder.connect(target).await.expect("a connection")
@@ -114,11 +123,11 @@ impl Server {
         self.0.script.lock().expect("no panic").is_empty()
     }
 
-    async fn answer(&self, envelope: Envelope, version: ProtocolVersion) -> Option<Message> {
+    async fn answer(&self, envelope: Envelope, version: ProtocolVersion) -> Answer {
         let message = Message::parse(envelope.message.as_str()).expect("a message");
         let Body::Request { id, method, .. } = message.body() else {
             self.keep(&message, &envelope);
-            return None;
+            return Ok(None);
         };
         if method == "initialize" {
             let result = json!({
@@ -126,7 +135,7 @@ impl Server {
                 "capabilities": self.0.capabilities,
                 "serverInfo": { "name": "script", "version": "1" },
             });
-            return Some(Message::result(id, &result.to_string()));
+            return Ok(Some(Message::result(id, &result.to_string())));
         }
         self.keep(&message, &envelope);
         let next = self.0.script.lock().expect("no panic").pop_front();
@@ -135,10 +144,13 @@ impl Server {
         self.say(id, line).await
     }
 
-    async fn say(&self, id: &RequestId, line: Line) -> Option<Message> {
+    async fn say(&self, id: &RequestId, line: Line) -> Answer {
         match line {
-            Line::Error(code) => Some(Message::error(Some(id), &ErrorObject::new(code, "no"))),
-            Line::Result(result) => Some(Message::result(id, &result.to_string())),
+            Line::Breaks => {
+                Err(TransportError::new(TransportFault::Closed, "the connection is gone"))
+            }
+            Line::Error(code) => Ok(Some(Message::error(Some(id), &ErrorObject::new(code, "no")))),
+            Line::Result(result) => Ok(Some(Message::result(id, &result.to_string()))),
             Line::Silence => std::future::pending().await,
         }
     }

@@ -189,6 +189,7 @@ async fn the_time_of_handlers_does_not_count() {
     let server = Server::new()
         .says("tasks/get", asks(json!({ "a": form("first") })))
         .says("tasks/update", json!({ "resultType": "complete" }))
+        .says("tasks/get", task("working", json!({ "pollIntervalMs": 500 })))
         .says("tasks/get", done("x"));
     let hour = Duration::from_secs(3600);
     let (tasks, task) = with(&server, |builder| fills_in(builder, hour)).await;
