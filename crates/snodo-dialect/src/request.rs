@@ -1,6 +1,7 @@
 //! A request before it is dressed for a version.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use snodo_types::{InboxLimits, InputResponses, Raw, RequestState, Routing, TraceContext};
@@ -19,7 +20,7 @@ use crate::{Extension, ParamHeaders, Params};
 /// assert_eq!(request.method, "tools/call");
 /// # Ok::<(), snodo_types::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Request {
     /// The method.
@@ -70,5 +71,22 @@ impl Request {
             listen: false,
             inbox: InboxLimits::default(),
         }
+    }
+}
+
+impl fmt::Debug for Request {
+    /// Shows names, and no value that a caller gave.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meta: Vec<_> = self.meta.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("params", &self.params)
+            .field("meta", &meta)
+            .field("progress", &self.progress)
+            .field("input_responses", &self.input_responses)
+            .field("request_state", &self.request_state)
+            .field("routing", &self.routing)
+            .field("listen", &self.listen)
+            .finish_non_exhaustive()
     }
 }

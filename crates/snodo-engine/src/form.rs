@@ -89,7 +89,8 @@ fn check_choice(schema: &PrimitiveSchema, text: &str) -> Result<(), String> {
     if choices.iter().any(|choice| choice.value == text) {
         Ok(())
     } else {
-        Err(format!("may not be {text:?}"))
+        // What the user said goes into no log.
+        Err("is none of the choices".to_owned())
     }
 }
 

@@ -1,5 +1,6 @@
 //! A message on its way out, and what its transport has to know about it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Routing;
@@ -13,7 +14,7 @@ use crate::Routing;
 /// assert_eq!(envelope.id, Some(1));
 /// assert!(Envelope::notification("{}".to_owned()).id.is_none());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Envelope {
     /// The text: one JSON-RPC message without a newline in it.
@@ -54,6 +55,19 @@ impl Envelope {
             listen: false,
             inbox: InboxLimits::default(),
         }
+    }
+}
+
+impl fmt::Debug for Envelope {
+    /// Shows the length of the message: what stands in it may be private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope")
+            .field("message", &format_args!("{} bytes", self.message.len()))
+            .field("id", &self.id)
+            .field("routing", &self.routing)
+            .field("opens_session", &self.opens_session)
+            .field("listen", &self.listen)
+            .finish_non_exhaustive()
     }
 }
 

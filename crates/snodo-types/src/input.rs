@@ -108,7 +108,7 @@ pub struct InputRequest {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct InputResponses(BTreeMap<String, Raw>);
 
@@ -183,6 +183,14 @@ impl fmt::Debug for InputRequired {
             .field("meta", &self.meta)
             .field("other", &others)
             .finish()
+    }
+}
+
+impl fmt::Debug for InputResponses {
+    /// Shows the ids; what users and models answered is private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InputResponses")?;
+        f.debug_set().entries(self.0.keys()).finish()
     }
 }
 

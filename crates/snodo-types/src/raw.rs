@@ -102,8 +102,13 @@ impl PartialEq for Raw {
 impl Eq for Raw {}
 
 impl fmt::Debug for Raw {
+    /// The text, with control characters escaped: JSON lets some of them stand.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        for piece in self.text().split_inclusive(char::is_control) {
+            let plain = piece.trim_end_matches(char::is_control);
+            write!(f, "{plain}{}", piece[plain.len()..].escape_default())?;
+        }
+        Ok(())
     }
 }
 

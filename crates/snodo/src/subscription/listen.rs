@@ -153,7 +153,9 @@ impl fmt::Debug for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listen")
             .field("filter", &self.filter)
-            .field("options", &self.options)
+            .field("max_buffer", &self.options.max_buffer)
+            .field("overflow", &self.options.overflow)
+            .field("timeout", &self.options.timeout)
             .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@
 
 mod cancel;
 mod closing;
+mod errors;
 mod far;
 mod ids;
 mod layered;
@@ -15,6 +16,7 @@ mod peer;
 mod recovery;
 mod rounds;
 mod runtimes;
+mod secrets;
 mod serving;
 mod time;
 
