@@ -48,7 +48,7 @@ impl Notices {
             return;
         };
         let wire = Arc::clone(&self.wire);
-        let headers = self.wire.templates.post(abandon.routing().clone());
+        let headers = self.wire.templates.post(abandon.routing());
         let body = Bytes::from(abandon.message(id));
         self.runtime.spawn(async move {
             let telling = async {

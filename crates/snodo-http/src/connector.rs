@@ -145,6 +145,24 @@ impl Http {
         self.with(|http| http.limits.per_connection = Some(requests))
     }
 
+    /// How often in a row a broken event stream is asked for again with nothing coming of it;
+    /// 5 unless set, 0 for never.
+    ///
+    /// A message, a new event id, or a stream that stays open for 5 seconds makes the next attempt
+    /// the first again. Each waits for what the server named last in `retry`, or for
+    /// [`resume_delay`](Self::resume_delay), and twice as long as the one before, up to 30 seconds
+    /// (or the server's own wait, if that is longer) and a quarter by chance. The caller's deadline
+    /// runs meanwhile.
+    pub fn resume_attempts(self, attempts: u32) -> Self {
+        self.with(|http| http.limits.resume_attempts = attempts)
+    }
+
+    /// How long a broken event stream is left alone where its server names no `retry`; 1 second
+    /// unless set, at least 10 milliseconds.
+    pub fn resume_delay(self, delay: Duration) -> Self {
+        self.with(|http| http.limits.resume_delay = delay)
+    }
+
     /// Changes the configuration; what was connected before keeps the old one.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -152,7 +170,7 @@ impl Http {
         self
     }
 
-    fn wire(&self) -> Arc<Wire> {
+    pub(crate) fn wire(&self) -> Arc<Wire> {
         let wire = self.wire.get_or_init(|| {
             let (target, limits) = (Arc::clone(&self.target), self.limits.clone());
             Arc::new(Wire {

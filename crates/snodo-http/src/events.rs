@@ -1,6 +1,7 @@
 //! Messages from an event stream.
 
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use snodo_types::{MalformedMessage, Message, TransportError, TransportFault};
 
@@ -14,6 +15,15 @@ pub(crate) struct Events {
     limit: usize,
 }
 
+/// Where a stream stands, for whoever goes on with it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    /// The id of the last event that was complete; empty without one.
+    pub(crate) id: String,
+    /// How long the server wants to be left alone before.
+    pub(crate) retry: Option<Duration>,
+}
+
 /// What an event held.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -22,9 +32,21 @@ pub(crate) enum Found {
 }
 
 impl Events {
-    pub(crate) fn new(mut body: Body, limit: usize) -> Self {
+    pub(crate) fn new(body: Body, limit: usize) -> Self {
+        Self::behind(&Place::default(), body, limit)
+    }
+
+    /// Events that go on where a stream stood: its id and its wait hold until there are others.
+    pub(crate) fn behind(place: &Place, mut body: Body, limit: usize) -> Self {
         body.free_slot();
-        Self { body, reader: Reader::new(limit), limit }
+        let retry = place.retry.and_then(|retry| u64::try_from(retry.as_millis()).ok());
+        Self { body, reader: Reader::behind(&place.id, retry, limit), limit }
+    }
+
+    /// Where the stream stands: behind everything that was handed out.
+    pub(crate) fn place(&self) -> Place {
+        let retry = self.reader.retry().map(Duration::from_millis);
+        Place { id: self.reader.last_id().to_owned(), retry }
     }
 
     /// What the next event with something in it held; `None` at the end of the stream.

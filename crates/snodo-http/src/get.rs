@@ -7,11 +7,13 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 use http::{Method, StatusCode};
-use snodo_transport::{BoxFuture, Incoming};
-use snodo_types::{Body, Routing, TransportError};
+use snodo_transport::Incoming;
+use snodo_types::{Body, Routing, TransportError, TransportFault};
 
 use crate::credentials::Notes;
 use crate::events::{Events, Found};
+use crate::noted::{Heard, Noted};
+use crate::resume::{Resume, Resumed};
 use crate::status::{self, Media};
 use crate::wire::{Draft, Wire};
 
@@ -19,15 +21,17 @@ use crate::wire::{Draft, Wire};
 ///
 /// Says [`Incoming::Sent`] once the server has answered. Where it offers no stream, the exchange
 /// ends behind that; every 4xx but 401 means so, and so does a success that is no event stream.
+/// An offered stream that ends or breaks is opened again, silently, until the server refuses or
+/// [nothing comes of it](crate::Http::resume_attempts).
 pub(crate) struct Get {
     state: State,
-    notes: Option<Notes>,
+    resume: Resume,
 }
 
 enum State {
-    Opening(BoxFuture<'static, Result<Option<Box<Events>>, TransportError>>),
-    Opened(Result<Option<Box<Events>>, TransportError>),
+    Opening(Noted<Result<Option<Box<Events>>, TransportError>>),
     Reading(Box<Events>),
+    Resuming,
     Ended,
 }
 
@@ -36,8 +40,56 @@ type Item = Result<Incoming, TransportError>;
 impl Get {
     pub(crate) fn new(wire: Arc<Wire>, routing: Routing) -> Self {
         let notes = wire.notes();
-        let opening = open(wire, routing, notes.clone());
-        Self { state: State::Opening(Box::pin(opening)), notes }
+        let opening = open(Arc::clone(&wire), routing.clone(), notes.clone());
+        let state = State::Opening(Noted::new(opening, notes));
+        Self { state, resume: Resume::of_offer(wire, routing) }
+    }
+
+    /// Takes what came on the stream; `None` where it says nothing, or leads to another state.
+    fn read(&mut self, found: Option<Result<Found, TransportError>>) -> Option<Item> {
+        match found {
+            Some(Ok(Found::Message(message))) => {
+                self.resume.progressed();
+                match message.body() {
+                    Body::Notification { .. } | Body::Request { .. } => {
+                        return Some(Ok(Incoming::Message(message)));
+                    }
+                    Body::Error { .. } | Body::Result { .. } => {
+                        tracing::debug!(id = ?message.id(), "a response nobody waits for");
+                    }
+                }
+                None
+            }
+            Some(Ok(Found::Malformed(malformed))) => {
+                self.resume.progressed();
+                tracing::debug!(%malformed, "an event of a stream is skipped");
+                None
+            }
+            Some(Err(error)) if error.fault() == TransportFault::Closed => self.broke(Some(error)),
+            Some(Err(error)) => self.end(Some(error)),
+            None => self.broke(None),
+        }
+    }
+
+    fn broke(&mut self, trouble: Option<TransportError>) -> Option<Item> {
+        let State::Reading(events) = &self.state else { return None };
+        let orderly = trouble.is_none();
+        match self.resume.broke(events.place(), trouble) {
+            Ok(()) => {
+                self.state = State::Resuming;
+                None
+            }
+            Err(error) if orderly => {
+                tracing::debug!(%error, "the server's own stream is over");
+                self.end(None)
+            }
+            Err(error) => self.end(Some(error)),
+        }
+    }
+
+    fn end(&mut self, error: Option<TransportError>) -> Option<Item> {
+        self.state = State::Ended;
+        error.map(Err)
     }
 }
 
@@ -47,47 +99,31 @@ impl Stream for Get {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
         loop {
             match &mut self.state {
-                State::Opening(opening) => {
-                    let polled = opening.as_mut().poll(cx);
-                    if let Poll::Ready(opened) = polled {
-                        self.state = State::Opened(opened);
-                    }
-                    match self.notes.as_ref().and_then(Notes::take) {
-                        Some(note) => return Poll::Ready(Some(Ok(note))),
-                        None if matches!(self.state, State::Opening(_)) => return Poll::Pending,
-                        None => {}
-                    }
-                }
-                State::Opened(_) => {
-                    if let Some(note) = self.notes.as_ref().and_then(Notes::take) {
-                        return Poll::Ready(Some(Ok(note)));
-                    }
-                    let State::Opened(opened) = std::mem::replace(&mut self.state, State::Ended)
-                    else {
-                        return Poll::Ready(None);
-                    };
-                    if let Some(events) = opened? {
-                        self.state = State::Reading(events);
-                    }
-                    return Poll::Ready(Some(Ok(Incoming::Sent)));
-                }
-                State::Reading(events) => match ready!(events.poll_found(cx)) {
-                    Some(Ok(Found::Message(message))) => match message.body() {
-                        Body::Notification { .. } | Body::Request { .. } => {
-                            return Poll::Ready(Some(Ok(Incoming::Message(message))));
-                        }
-                        Body::Error { .. } | Body::Result { .. } => {
-                            tracing::debug!(id = ?message.id(), "a response nobody waits for");
-                        }
-                    },
-                    Some(Ok(Found::Malformed(malformed))) => {
-                        tracing::debug!(%malformed, "an event of a stream is skipped");
-                    }
-                    Some(Err(error)) => {
+                State::Opening(opening) => match ready!(opening.poll(cx)) {
+                    Heard::Note(note) => return Poll::Ready(Some(Ok(note))),
+                    Heard::Outcome(opened) => {
                         self.state = State::Ended;
-                        return Poll::Ready(Some(Err(error)));
+                        if let Some(events) = opened? {
+                            self.resume.began();
+                            self.state = State::Reading(events);
+                        }
+                        return Poll::Ready(Some(Ok(Incoming::Sent)));
                     }
-                    None => self.state = State::Ended,
+                },
+                State::Reading(events) => {
+                    let found = ready!(events.poll_found(cx));
+                    if let Some(item) = self.read(found) {
+                        return Poll::Ready(Some(item));
+                    }
+                }
+                State::Resuming => match ready!(self.resume.poll(cx)) {
+                    Resumed::Events(events) => self.state = State::Reading(events),
+                    // No longer offered, as it may not have been at first.
+                    Resumed::Failed(error) if error.status() == Some(NOT_OFFERED) => {
+                        self.state = State::Ended;
+                    }
+                    Resumed::Failed(error) => return Poll::Ready(self.end(Some(error))),
+                    Resumed::Note(note) => return Poll::Ready(Some(Ok(note))),
                 },
                 State::Ended => return Poll::Ready(None),
             }
@@ -116,3 +152,5 @@ async fn open(
     let body = answer.body.beginning(status::MOST_READ).await;
     Err(status::error(&wire.target, &answer, &body, credential_sent))
 }
+
+const NOT_OFFERED: u16 = 405;

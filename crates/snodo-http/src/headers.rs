@@ -41,15 +41,15 @@ impl Templates {
     }
 
     /// For a message.
-    pub(crate) fn post(&self, routing: Routing) -> Result<HeaderMap, TransportError> {
+    pub(crate) fn post(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
         {
             let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            if last.0 == routing {
+            if last.0 == *routing {
                 return Ok(last.1.clone());
             }
         }
-        let headers = routed(self.post.clone(), &routing)?;
-        let copy = (routing, headers.clone());
+        let headers = routed(self.post.clone(), routing)?;
+        let copy = (routing.clone(), headers.clone());
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = copy;
         Ok(headers)
     }
@@ -247,7 +247,7 @@ mod tests {
     fn a_caller_s_accept_is_added_behind_the_protocol_s() {
         let mut fixed = Fixed::default();
         fixed.add("Accept", "application/vnd.x").expect("a header");
-        let headers = templates(&fixed).post(Routing::new()).expect("headers");
+        let headers = templates(&fixed).post(&Routing::new()).expect("headers");
         let accept: Vec<_> = headers.get_all("accept").iter().collect();
         assert_eq!(accept, ["application/json, text/event-stream, application/vnd.x"]);
     }
@@ -255,17 +255,17 @@ mod tests {
     #[test]
     fn routing_goes_out_unchanged_and_only_framing_is_refused() {
         let routing = Routing::new().with("Mcp-Name", "=?base64?IHg=?=").with("X-Trace", "1");
-        let headers = templates(&Fixed::default()).post(routing).expect("headers");
+        let headers = templates(&Fixed::default()).post(&routing).expect("headers");
         assert_eq!(headers.get("mcp-name").expect("the name"), "=?base64?IHg=?=");
         assert_eq!(headers.get("x-trace").expect("the trace"), "1");
         let kept = Templates::new(&Target::parse("http://h/").expect("a URL"), &Fixed::default());
         for name in ["a", "a", "b", "a"] {
-            let headers = kept.post(Routing::new().with("Mcp-Name", name)).expect("headers");
+            let headers = kept.post(&Routing::new().with("Mcp-Name", name)).expect("headers");
             assert_eq!(headers.get("mcp-name").expect("the name"), name);
         }
         for (name, value) in [("Content-Type", "x"), ("host", "x"), ("x-a", "b\r\nc: d")] {
             let routing = Routing::new().with(name, value);
-            let error = templates(&Fixed::default()).post(routing).expect_err(name);
+            let error = templates(&Fixed::default()).post(&routing).expect_err(name);
             assert_eq!(error.fault(), TransportFault::Usage);
         }
     }

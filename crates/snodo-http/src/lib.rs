@@ -4,7 +4,7 @@
 //! is. Everything else is inside:
 //!
 //! ```text
-//! HttpTransport ─ Post · Get · DELETE ─ Wire (headers, credentials) ─ Backend ─ Pool ─ TCP, TLS
+//! HttpTransport ─ Post · Get · Resume · DELETE ─ Wire (headers, credentials) ─ Backend ─ Pool ─ TCP, TLS
 //! ```
 //!
 //! What this crate never does: name a version of the protocol, read the inside of a message, keep
@@ -29,10 +29,13 @@ mod fault;
 mod get;
 mod headers;
 mod limits;
+mod noted;
+mod pace;
 mod patience;
 mod pool;
 mod post;
 mod pump;
+mod resume;
 mod sse;
 mod status;
 mod target;

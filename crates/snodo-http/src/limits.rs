@@ -20,6 +20,10 @@ pub(crate) struct Limits {
     pub(crate) at_once: Option<usize>,
     /// Requests over one connection.
     pub(crate) per_connection: Option<usize>,
+    /// Attempts in vain to go on with a stream.
+    pub(crate) resume_attempts: u32,
+    /// The wait before the first of them, where the server names none.
+    pub(crate) resume_delay: Duration,
 }
 
 impl Default for Limits {
@@ -32,6 +36,8 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(4),
             at_once: None,
             per_connection: None,
+            resume_attempts: 5,
+            resume_delay: Duration::from_secs(1),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use http::Method;
-use snodo_transport::{BoxFuture, Incoming};
-use snodo_types::{Envelope, Message, Outside, TransportError, TransportFault};
+use snodo_transport::Incoming;
+use snodo_types::{Envelope, Message, Outside, Routing, TransportError, TransportFault};
 use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
@@ -19,6 +19,8 @@ use crate::body::Body;
 use crate::credentials::Notes;
 use crate::events::{Events, Found};
 use crate::fault;
+use crate::noted::{Heard, Noted};
+use crate::resume::{self, Resume, Resumed};
 use crate::wire::{Draft, Wire};
 
 /// An exchange: a request with everything that comes on its response stream, or a notice.
@@ -26,6 +28,9 @@ use crate::wire::{Draft, Wire};
 /// Runs in the reader's task. Nothing happens before the first poll. Response messages come out
 /// only as the answer: an error without an id, or with a foreign one behind which nothing better
 /// came, counts as such; a result for another request never does.
+///
+/// A stream that ends before the answer is gone on with, where its envelope allows that and the
+/// server gave its events ids.
 pub(crate) struct Post {
     wire: Arc<Wire>,
     waiting: Option<Waiting>,
@@ -33,15 +38,17 @@ pub(crate) struct Post {
     /// Gone once the exchange has ended.
     guard: Option<Guard>,
     notes: Option<Notes>,
+    /// Goes on with a stream that may be resumed.
+    resume: Option<Box<Resume>>,
     /// A failure with a foreign id, kept for a stream that ends without a better answer.
     stray: Option<Message>,
 }
 
 enum State {
-    Opening(BoxFuture<'static, Result<Opened, TransportError>>),
-    /// Open, or failed to; a note goes first.
-    Opened(Result<Opened, TransportError>),
+    /// With the routing, where a stream may be resumed by it.
+    Opening(Noted<Result<(Opened, Option<Routing>), TransportError>>),
     Reading(Box<Events>, Outside),
+    Resuming(Outside),
     /// The answer has come; a moment for the stream to end.
     Closing(Box<Closing>),
     Ended,
@@ -68,60 +75,51 @@ impl Post {
         let written = guard.as_ref().map(Guard::written);
         let opening = {
             let (wire, notes) = (Arc::clone(&wire), notes.clone());
+            let Envelope { message, routing, resumable, .. } = envelope;
             async move {
-                let headers = wire.templates.post(envelope.routing)?;
-                let body = Bytes::from(envelope.message);
+                let headers = wire.templates.post(&routing)?;
+                let routing = resumable.then_some(routing);
+                let body = Bytes::from(message);
                 let draft = Draft { method: Method::POST, headers, body, written, notes };
                 let (answer, known) = wire.send(draft).await?;
-                match waiting {
+                let opened = match waiting {
                     Some(waiting) => answer::to_request(&wire, answer, known, waiting).await,
                     None => answer::to_notice(&wire, answer, known).await,
-                }
+                };
+                Ok((opened?, routing))
             }
         };
-        let state = State::Opening(Box::pin(opening));
-        Self { wire, waiting, state, guard, notes, stray: None }
+        let state = State::Opening(Noted::new(opening, notes.clone()));
+        Self { wire, waiting, state, guard, notes, resume: None, stray: None }
     }
 
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Item>> {
         loop {
             match &mut self.state {
-                State::Opening(opening) => {
-                    let polled = opening.as_mut().poll(cx);
-                    let note = self.notes.as_ref().and_then(Notes::take);
-                    if let Poll::Ready(opened) = polled {
-                        self.state = State::Opened(opened);
-                    }
-                    match note {
-                        Some(note) => return Poll::Ready(Some(Ok(note))),
-                        None if matches!(self.state, State::Opening(_)) => return Poll::Pending,
-                        None => {}
-                    }
-                }
-                State::Opened(_) => {
-                    if let Some(note) = self.notes.as_ref().and_then(Notes::take) {
-                        return Poll::Ready(Some(Ok(note)));
-                    }
-                    let State::Opened(opened) = std::mem::replace(&mut self.state, State::Ended)
-                    else {
-                        return Poll::Ready(None);
-                    };
-                    match opened {
-                        Ok(Opened::Answered(message)) => return self.end(Ok(message)),
-                        Ok(Opened::Events(events, outside)) => {
-                            self.state = State::Reading(events, outside);
+                State::Opening(opening) => match ready!(opening.poll(cx)) {
+                    Heard::Note(note) => return Poll::Ready(Some(Ok(note))),
+                    Heard::Outcome(Ok((opened, routing))) => {
+                        if let Some(item) = self.open(opened, routing) {
+                            return Poll::Ready(Some(item));
                         }
-                        Ok(Opened::Taken) => {
-                            self.disarm();
-                            return Poll::Ready(Some(Ok(Incoming::Sent)));
-                        }
-                        Err(error) => return self.end(Err(error)),
                     }
-                }
+                    Heard::Outcome(Err(error)) => return Poll::Ready(self.finish(Err(error))),
+                },
                 State::Reading(events, _) => {
                     let found = ready!(events.poll_found(cx));
                     if let Some(item) = self.read(found) {
                         return Poll::Ready(Some(item));
+                    }
+                }
+                State::Resuming(outside) => {
+                    let Some(resume) = &mut self.resume else { return Poll::Ready(None) };
+                    match ready!(resume.poll(cx)) {
+                        Resumed::Events(events) => {
+                            let outside = std::mem::take(outside);
+                            self.state = State::Reading(events, outside);
+                        }
+                        Resumed::Failed(error) => return Poll::Ready(self.finish(Err(error))),
+                        Resumed::Note(note) => return Poll::Ready(Some(Ok(note))),
                     }
                 }
                 State::Closing(closing) => {
@@ -137,9 +135,33 @@ impl Post {
         }
     }
 
+    /// The server has answered, whole or with a stream.
+    fn open(&mut self, opened: Opened, routing: Option<Routing>) -> Option<Item> {
+        match opened {
+            Opened::Answered(message) => self.finish(Ok(message)),
+            Opened::Events(events, outside) => {
+                if let Some((waiting, routing)) = self.waiting.zip(routing) {
+                    let (wire, notes) = (Arc::clone(&self.wire), self.notes.clone());
+                    let resume = Resume::of_request(waiting.id, wire, routing, notes);
+                    self.resume = Some(Box::new(resume));
+                }
+                self.state = State::Reading(events, outside);
+                None
+            }
+            Opened::Taken => {
+                self.disarm();
+                self.state = State::Ended;
+                Some(Ok(Incoming::Sent))
+            }
+        }
+    }
+
     /// Takes what came on the stream; `None` where it says nothing, or leads to another state.
     fn read(&mut self, found: Option<Result<Found, TransportError>>) -> Option<Item> {
         let waiting = self.waiting?;
+        if let (Some(Ok(_)), Some(resume)) = (&found, &mut self.resume) {
+            resume.progressed();
+        }
         let message = match found {
             Some(Ok(Found::Message(message))) => message,
             Some(Ok(Found::Malformed(malformed))) => {
@@ -150,6 +172,9 @@ impl Post {
                 }
                 let error = answer::malformed(&malformed.to_string()).with_source(malformed);
                 return self.finish(Err(error));
+            }
+            Some(Err(error)) if error.fault() == TransportFault::Closed => {
+                return self.broke(waiting, Some(error));
             }
             Some(Err(error)) => return self.finish(Err(error)),
             None => return self.run_out(waiting),
@@ -185,26 +210,41 @@ impl Post {
     /// The stream ended before the answer, or so it seems.
     fn run_out(&mut self, waiting: Waiting) -> Option<Item> {
         let State::Reading(events, outside) = &mut self.state else { return None };
-        let outside = std::mem::take(outside);
         let remainder = events.remainder().map(|message| waiting.judge(message));
         let last = match remainder {
             Some(Verdict::Answer(message) | Verdict::Stray(message)) => Some(message),
             _ => self.stray.take(),
         };
-        self.finish(last.map(|message| message.with_outside(outside)).ok_or_else(|| {
-            let why = format!("the stream of request {} ended before its response", waiting.id);
-            TransportError::new(TransportFault::StreamEnded, why)
-        }))
+        match last {
+            Some(message) => {
+                let outside = std::mem::take(outside);
+                self.finish(Ok(message.with_outside(outside)))
+            }
+            None => self.broke(waiting, None),
+        }
+    }
+
+    /// The stream broke, or ended without the answer: what is left is to go on with it.
+    fn broke(&mut self, waiting: Waiting, trouble: Option<TransportError>) -> Option<Item> {
+        let State::Reading(events, outside) = &mut self.state else { return None };
+        let going_on = match &mut self.resume {
+            Some(resume) => resume.broke(events.place(), trouble),
+            None => Err(trouble.unwrap_or_else(|| resume::ended(waiting.id))),
+        };
+        match going_on {
+            Ok(()) => {
+                let outside = std::mem::take(outside);
+                self.state = State::Resuming(outside);
+                None
+            }
+            Err(error) => self.finish(Err(error)),
+        }
     }
 
     fn finish(&mut self, outcome: Result<Message, TransportError>) -> Option<Item> {
         self.disarm();
         self.state = State::Ended;
         Some(outcome.map(Incoming::Message))
-    }
-
-    fn end(&mut self, outcome: Result<Message, TransportError>) -> Poll<Option<Item>> {
-        Poll::Ready(self.finish(outcome))
     }
 
     fn disarm(&mut self) {

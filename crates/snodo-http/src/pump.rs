@@ -117,6 +117,11 @@ impl Mailbox {
                 Body::Error { .. } | Body::Result { .. } => self.inbox.finish(message),
                 Body::Notification { .. } | Body::Request { .. } => self.inbox.push(message),
             },
+            // Waiting that began and ended while nobody looked is past; a stream that is taken up
+            // again and again may bring many of them.
+            Ok(Incoming::Released) if self.signals.len() >= MOST_SIGNALS => {
+                self.signals.pop_back();
+            }
             Ok(signal) => self.signals.push_back(signal),
             Err(error) => self.inbox.fail(error),
         }
@@ -131,4 +136,45 @@ fn wake(reader: Option<Waker>) {
 
 fn lock(mailbox: &Mutex<Mailbox>) -> MutexGuard<'_, Mailbox> {
     mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many signals may wait, but for the last that begins a wait.
+const MOST_SIGNALS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use futures_core::Stream;
+    use snodo_transport::Incoming;
+    use snodo_types::InboxLimits;
+
+    use super::{Item, MOST_SIGNALS, Pump};
+
+    /// Says so many times that a person is waited for, and no longer.
+    struct Flickering(u32);
+
+    impl Stream for Flickering {
+        type Item = Item;
+
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Item>> {
+            let Some(left) = self.0.checked_sub(1) else { return Poll::Ready(None) };
+            self.0 = left;
+            Poll::Ready(Some(Ok(if left % 2 == 1 { Incoming::Held } else { Incoming::Released })))
+        }
+    }
+
+    #[tokio::test]
+    async fn waiting_that_ended_while_nobody_looked_does_not_pile_up() {
+        let mut pump = Pump::new(Flickering(1000), InboxLimits::default());
+        let mut told = Vec::new();
+        while let Some(item) = poll_fn(|cx| Pin::new(&mut pump).poll_next(cx)).await {
+            told.push(format!("{:?}", item.expect("a signal")));
+        }
+        let expected: Vec<_> =
+            ["Held", "Released"].into_iter().cycle().take(MOST_SIGNALS).collect();
+        assert_eq!(told, expected);
+    }
 }

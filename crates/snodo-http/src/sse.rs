@@ -56,6 +56,12 @@ impl Reader {
     /// A reader that refuses events longer than `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
+        Self::behind("", None, limit)
+    }
+
+    /// A reader for a stream that goes on behind another: with the id and the wait of that one.
+    #[must_use]
+    pub fn behind(id: &str, retry: Option<u64>, limit: usize) -> Self {
         Self {
             limit,
             input: Bytes::new(),
@@ -66,9 +72,9 @@ impl Reader {
             data: Vec::new(),
             has_data: false,
             name: String::new(),
-            id: String::new(),
-            last_id: String::new(),
-            retry: None,
+            id: id.to_owned(),
+            last_id: id.to_owned(),
+            retry,
         }
     }
 
@@ -105,13 +111,13 @@ impl Reader {
     /// What was read of an event that the end of the stream cut off.
     ///
     /// The standard drops it. Some servers never write the last blank line; whether the text is
-    /// whole can be told by reading it.
+    /// whole can be told by reading it. Its id does not count: a server that resumes sends it again.
     pub(crate) fn remainder(&mut self) -> Option<Event> {
         let line = std::mem::take(&mut self.line);
         if self.in_data || !line.is_empty() {
             self.end_line(&line).ok()?;
         }
-        self.dispatch()
+        self.take_event()
     }
 
     /// The id to resume after: that of the last event which was complete.
@@ -225,6 +231,10 @@ impl Reader {
         if self.last_id != self.id {
             self.last_id.clone_from(&self.id);
         }
+        self.take_event()
+    }
+
+    fn take_event(&mut self) -> Option<Event> {
         let name = std::mem::take(&mut self.name);
         let data = std::mem::take(&mut self.data);
         std::mem::take(&mut self.has_data).then(|| Event { name, data: text(data) })

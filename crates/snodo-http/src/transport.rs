@@ -30,6 +30,12 @@ use crate::wire::{Draft, Wire};
 ///   body, is an error. On an exchange a response comes out only as its answer. An error without
 ///   an id answers; so does one with a foreign id, if it is the whole body, or the stream ends
 ///   without a better answer.
+/// - Where the envelope is `resumable`, a response stream that breaks or ends before its response
+///   is gone on with by GET behind its last event id, after the wait that the server names (see
+///   [`Http::resume_attempts`](crate::Http::resume_attempts)). A server that refuses, and one that
+///   brings nothing more, fail the exchange by
+///   [`StreamEnded`](snodo_types::TransportFault::StreamEnded) with the status, if there was one:
+///   a 404 then says that the session is over, and not that the request was not served.
 /// - Dropping an unfinished exchange closes its connection. Where its envelope has an `abandon`
 ///   and the request was written, the notice is sent on the runtime that the transport was
 ///   connected on. It may outlive the exchange and the transport, by 5 seconds at most, and at
@@ -37,7 +43,8 @@ use crate::wire::{Draft, Wire};
 /// - [`unsolicited`](Transport::unsolicited) opens the GET stream. It says
 ///   [`Incoming::Sent`](snodo_transport::Incoming::Sent) once the server has answered; where no
 ///   stream is offered (a 4xx other than 401, or a success that is no event stream) it ends behind
-///   that.
+///   that. A stream that ends or breaks later is opened again like one that is resumed, with or
+///   without an id; what the server said meanwhile without one is lost.
 ///
 /// ```
 /// use snodo_http::{Http, HttpTransport};

@@ -39,7 +39,5 @@ const GROUPS: &[(&str, u8, &str)] = &[
 const CASES: &[(&str, u8, &str)] = &[
     ("HT-31", 8, "proxies"),
     ("JR-05", 5, "events of the connection"),
-    ("RC-01", 5, "resuming of streams"),
-    ("RC-05", 5, "resuming of streams"),
     ("SS-03", 5, "a lost session told from another 400"),
 ];

@@ -9,7 +9,7 @@ use snodo_transport::{Connect as _, Transport as _};
 use snodo_types::{TransportError, TransportFault};
 use tokio::sync::Notify;
 
-use super::server::{Act, Server, json, plain, soon};
+use super::server::{Act, Server, json, plain, soon, whole_events};
 use super::{call, connect, failure, http, notice, read, request, result, routing, told};
 use crate::{Asked, Credentials, Refusal, RefusedToken, TokenProvider, Tokens, Verdict};
 
@@ -277,4 +277,43 @@ async fn nothing_that_is_shown_holds_a_secret() {
     let query = crate::Http::new("http://h/mcp?key=s3cret").expect("a URL");
     let shown = format!("{http:?} {transport:?} {query:?} {}", query.target());
     assert!(shown.contains("x-key") && !shown.contains("s3cret"), "{shown}");
+}
+
+// AUTH-13
+#[tokio::test]
+async fn a_resumed_stream_is_authorized_anew_and_a_person_may_be_waited_for() {
+    let prime = "data:\nid: a\nretry: 10\n\n";
+    let rest = format!("id: b\ndata: {RESULT}\n\n");
+    let server = Server::start(move |seen| match seen.header("authorization") {
+        Some("Bearer t0") if seen.line.starts_with("GET") => plain(REFUSED, "no"),
+        _ if seen.line.starts_with("GET") => whole_events(&[&rest]),
+        _ => whole_events(&[prime]),
+    })
+    .await;
+    let transport = connect(http(&server).credentials(Counting::default())).await;
+    let mut envelope = request(1);
+    envelope.resumable = true;
+    assert_eq!(told(&soon(read(transport.exchange(envelope))).await), [RESULT]);
+    let seen = server.seen();
+    let sent: Vec<_> = seen.iter().filter_map(|seen| seen.header("authorization")).collect();
+    assert_eq!(sent, ["Bearer t0", "Bearer t0", "Bearer t1"]);
+    assert!(seen[1..].iter().all(|seen| seen.header("last-event-id") == Some("a")));
+}
+
+#[tokio::test]
+async fn waiting_for_a_person_before_a_stream_is_resumed_is_told_too() {
+    let rest = format!("id: b\ndata: {RESULT}\n\n");
+    let first = whole_events(&["data:\nid: a\nretry: 10\n\n"]);
+    let server = Server::scripted(vec![first, whole_events(&[&rest])]).await;
+    let go = Arc::new(Notify::new());
+    let slow = Slow { go: go.clone(), limit: Duration::from_secs(300) };
+    let transport = connect(http(&server).credentials(slow)).await;
+    let mut envelope = request(1);
+    envelope.resumable = true;
+    let mut exchange = transport.exchange(envelope);
+    go.notify_one();
+    let held = soon(exchange.next()).await.expect("an item");
+    assert_eq!((told(&[held]), server.seen().len()), (vec!["Held".to_owned()], 1));
+    go.notify_one();
+    assert_eq!(told(&soon(read(exchange)).await), ["Released", RESULT]);
 }

@@ -5,8 +5,10 @@ mod server;
 mod answers;
 mod credentials;
 mod notices;
+mod offered;
 mod pooling;
 mod refusals;
+mod resuming;
 mod streams;
 #[cfg(feature = "tls")]
 mod tls;

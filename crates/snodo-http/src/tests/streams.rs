@@ -236,7 +236,7 @@ async fn the_stream_a_server_offers_is_opened_once_with_the_session_and_tells_wh
         chunk(&data(NEWS)),
         last_chunk(),
     ]);
-    let server = Server::scripted(vec![answer]).await;
+    let server = Server::scripted(vec![answer, plain("405 Method Not Allowed", "")]).await;
     let transport = connect(http(&server).header("x-key", "k").expect("a header")).await;
     let mut unsolicited = transport.unsolicited(routing()).expect("once");
     assert!(transport.unsolicited(routing()).is_none());
@@ -295,8 +295,12 @@ async fn a_stream_that_could_not_be_asked_for_is_a_failure() {
 #[tokio::test]
 async fn a_stream_nobody_reads_is_bounded_and_the_gap_is_told() {
     let many: String = (0..1000).map(|_| data(NEWS)).collect();
-    let server = Server::scripted(vec![whole_events(&[&many])]).await;
-    let transport = transport(&server).await;
+    let server = Server::start(move |seen| match seen.line.starts_with("GET") {
+        true => whole_events(&[&many]),
+        false => json(RESULT),
+    })
+    .await;
+    let transport = connect(http(&server).resume_attempts(0)).await;
     let mut unsolicited = transport.unsolicited(routing()).expect("once");
     assert_eq!(next(&mut unsolicited).await, "Sent");
     // The stream was read to its end once its connection rests: the next request takes it.

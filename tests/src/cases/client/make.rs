@@ -42,6 +42,9 @@ impl Target {
         if let Some(bytes) = script.max_message_bytes {
             http = http.max_body_bytes(bytes);
         }
+        if let Some(attempts) = script.sse_max_retries {
+            http = http.resume_attempts(attempts);
+        }
         if let Some(limit) = script.http_timeout() {
             http = http.connect_timeout(limit);
         }

@@ -46,7 +46,7 @@ pub(crate) struct ClientScript {
     probe_timeout_ms: Option<u64>,
     http_timeout_ms: Option<u64>,
     pub(crate) max_message_bytes: Option<usize>,
-    sse_max_retries: Option<u32>,
+    pub(crate) sse_max_retries: Option<u32>,
     pub(crate) url_path: Option<String>,
     pub(crate) capabilities: Option<Value>,
     /// What every form and every page is answered with.
@@ -80,9 +80,6 @@ impl Baseline {
 impl ClientScript {
     /// What the script needs that is not there yet.
     pub(crate) fn needs(&self) -> Result<(), Need> {
-        if self.sse_max_retries.is_some() {
-            return Err(Need::new(5, "resuming of streams: `sse_max_retries`"));
-        }
         self.steps.iter().try_for_each(Step::needs)
     }
 
