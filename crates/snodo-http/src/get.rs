@@ -21,8 +21,9 @@ use crate::wire::{Draft, Wire};
 ///
 /// Says [`Incoming::Sent`] once the server has answered. Where it offers no stream, the exchange
 /// ends behind that; every 4xx but 401 means so, and so does a success that is no event stream.
-/// An offered stream that ends or breaks is opened again, silently, until the server refuses or
-/// [nothing comes of it](crate::Http::resume_attempts).
+/// An offered stream that ends or breaks is opened again until the server refuses or
+/// [nothing comes of it](crate::Http::resume_attempts). Where no id tells what came last,
+/// `Sent` is said again: something may have been missed.
 pub(crate) struct Get {
     state: State,
     resume: Resume,
@@ -117,7 +118,12 @@ impl Stream for Get {
                     }
                 }
                 State::Resuming => match ready!(self.resume.poll(cx)) {
-                    Resumed::Events(events) => self.state = State::Reading(events),
+                    Resumed::Events(events) => {
+                        self.state = State::Reading(events);
+                        if !self.resume.is_seamless() {
+                            return Poll::Ready(Some(Ok(Incoming::Sent)));
+                        }
+                    }
                     // No longer offered, as it may not have been at first.
                     Resumed::Failed(error) if error.status() == Some(NOT_OFFERED) => {
                         self.state = State::Ended;

@@ -122,6 +122,7 @@ impl Mailbox {
             Ok(Incoming::Released) if self.signals.len() >= MOST_SIGNALS => {
                 self.signals.pop_back();
             }
+            Ok(Incoming::Sent) if matches!(self.signals.back(), Some(Incoming::Sent)) => {}
             Ok(signal) => self.signals.push_back(signal),
             Err(error) => self.inbox.fail(error),
         }

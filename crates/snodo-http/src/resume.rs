@@ -102,6 +102,11 @@ impl Resume {
         self.pace.progressed();
     }
 
+    /// Whether the server is told behind what to go on.
+    pub(crate) fn is_seamless(&self) -> bool {
+        last_event_id(&self.place.id).is_some()
+    }
+
     /// The events that were read have ended, here; what ended them, if not the server. From now on
     /// [`poll`](Self::poll) goes on.
     ///
@@ -122,7 +127,7 @@ impl Resume {
         self.place = place;
         self.trouble = trouble;
         match self.request {
-            Some(id) if last_event_id(&self.place.id).is_none() => {
+            Some(id) if !self.is_seamless() => {
                 Err(self.trouble.take().unwrap_or_else(|| ended(id)))
             }
             _ => self.wait(None),

@@ -44,7 +44,7 @@ use crate::wire::{Draft, Wire};
 ///   [`Incoming::Sent`](snodo_transport::Incoming::Sent) once the server has answered; where no
 ///   stream is offered (a 4xx other than 401, or a success that is no event stream) it ends behind
 ///   that. A stream that ends or breaks later is opened again like one that is resumed, with or
-///   without an id; what the server said meanwhile without one is lost.
+///   without an id; without one `Sent` comes again, and what the server said meanwhile is lost.
 ///
 /// ```
 /// use snodo_http::{Http, HttpTransport};

@@ -46,7 +46,8 @@ pub enum Incoming {
     /// The wait for a person is over.
     Released,
     /// The message was handed to the peer. It ends the exchange of a message without an id; for a
-    /// request it may come late or never.
+    /// request it may come late or never. On an unsolicited exchange it may come again: the peer's
+    /// stream was opened anew, and something may have been missed.
     Sent,
 }
 

@@ -126,6 +126,8 @@ struct Post {
 enum Event {
     Answered(Id, Result<Raw, Refusal>),
     Arrived(Message),
+    /// The server's own stream broke and was opened anew.
+    Back,
     Lost(u64),
     /// The connection is gone.
     Over,
@@ -139,6 +141,7 @@ impl Post {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 Event::Answered(task, answer) => self.answered(task, answer),
                 Event::Arrived(message) => self.arrived(message),
+                Event::Back => self.context.bridge.resume(),
                 Event::Lost(count) => {
                     tracing::warn!(count, "the server sent faster than it was attended")
                 }
@@ -235,6 +238,7 @@ impl Post {
             let event = match Pin::new(&mut *unsolicited).poll_next(cx) {
                 Poll::Ready(Some(Ok(Incoming::Message(message)))) => Event::Arrived(message),
                 Poll::Ready(Some(Ok(Incoming::Dropped(count)))) => Event::Lost(count),
+                Poll::Ready(Some(Ok(Incoming::Sent))) => Event::Back,
                 Poll::Ready(Some(Ok(_))) => continue,
                 Poll::Ready(Some(Err(error))) => Event::StreamOver(Some(error)),
                 Poll::Ready(None) => Event::StreamOver(None),

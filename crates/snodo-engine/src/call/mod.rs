@@ -416,7 +416,10 @@ impl Call {
     fn loses_connection(&self, why: &TransportError) -> bool {
         let over = matches!(why.fault(), TransportFault::Closed | TransportFault::Exited);
         let unsent = over && why.processed() == Processed::No;
-        (unsent && self.restarts && !self.renewed) || self.loses_session(why.status())
+        // A session that is lost while a stream is resumed says nothing of the request, which the
+        // server may have carried out.
+        let refused = why.fault() == TransportFault::Status || self.repeats();
+        (unsent && self.restarts && !self.renewed) || (refused && self.loses_session(why.status()))
     }
 
     fn renew(&mut self, lost: Error) {

@@ -4,12 +4,12 @@ use std::future::{IntoFuture, pending};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use snodo_transport::Abilities;
-use snodo_types::{CreateMessageResult, ElicitResult, Roots, TransportError};
+use snodo_transport::{Abilities, Incoming};
+use snodo_types::{CreateMessageResult, ElicitResult, Roots, SubscriptionFilter, TransportError};
 
 use super::far::question_of;
 use super::{Call, Far, Peer, SECOND, form, session, settle, stateless, text};
-use crate::{Builder, HandlerError};
+use crate::{Builder, Event, HandlerError};
 
 /// Answers a form with a name.
 pub(super) fn ada() -> Builder {
@@ -333,3 +333,18 @@ async fn a_server_that_never_stops_talking_lets_every_other_task_run() {
 
 /// More than anybody reads in one go.
 const FLOOD: usize = 100_000;
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_is_told_that_the_server_s_own_stream_was_opened_anew() {
+    let peer = Peer::own_stream(|call: Call| async move {
+        call.greet().await;
+        Ok::<(), TransportError>(())
+    });
+    let client = session().connect(peer.clone()).await.expect("a session");
+    let events = client.listen(SubscriptionFilter::new().tools_list_changed());
+    let mut events = events.await.expect("a subscription");
+    peer.unasked(Incoming::Sent);
+    let event = events.next().await;
+    assert!(matches!(event, Some(Event::Resumed { may_have_missed: true, .. })), "{event:?}");
+    assert_eq!(peer.connections(), 1, "the session goes on");
+}

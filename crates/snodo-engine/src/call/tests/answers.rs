@@ -1,11 +1,12 @@
 //! What an answer means.
 
 use serde_json::{Value, json};
-use snodo_dialect::{Params, Request};
+use snodo_dialect::{Carrier, Params, Request, dialect};
 use snodo_types::TransportFault::Closed;
-use snodo_types::{Cause, Kind, Outcome, RequestState, TransportError, TransportFault};
+use snodo_types::{Cause, Kind, Outcome, RequestState, SessionId, TransportError, TransportFault};
 
 use super::{Line, V25A, V25B, V26, data, patient};
+use crate::Step;
 
 // S-02, S-03, BASE-12
 #[test]
@@ -234,6 +235,30 @@ fn a_request_that_only_reads_is_sent_once_more_where_the_server_hung_up_before_i
         let mut line = Line::asking(version, "tools/list", patient());
         line.call.handle_closed(Some(TransportError::new(Closed, "closed")));
         assert_eq!(line.failed().transport().map(TransportError::fault), Some(Closed), "heard");
+    }
+}
+
+// HTTPL-15, HTTPL-21
+#[test]
+fn a_session_lost_while_a_stream_is_resumed_repeats_what_only_reads_and_no_tool() {
+    use TransportFault::{Status, StreamEnded};
+    for (method, fault, renews) in [
+        ("tools/call", Status, true),
+        ("tools/call", StreamEnded, false),
+        ("tools/list", StreamEnded, true),
+    ] {
+        let mut line = Line::new(V25B, Request::new(method, Params::new()), patient());
+        let carrier = Carrier { routes: true, own_stream: true };
+        let session = SessionId::new("s").expect("an id");
+        line.agreed.outfit = dialect(V25B).outfit(&line.agreed.identity, carrier, Some(&session));
+        line.sends();
+        line.call.handle_closed(Some(TransportError::new(fault, "HTTP 404").with_status(404)));
+        if renews {
+            assert!(matches!(line.step(), Some(Step::Reopen)), "{method}");
+        } else {
+            let status = line.failed().transport().and_then(TransportError::status);
+            assert_eq!(status, Some(404), "{method}");
+        }
     }
 }
 
