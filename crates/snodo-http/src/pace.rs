@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_differs() {
+    fn chance_is_not_always_the_same() {
         assert!((0..4).any(|_| chance() != chance()));
     }
 }

@@ -319,7 +319,8 @@ mod tests {
         Resume::of_offer(http.wire(), Routing::new())
     }
 
-    // HTTPL-23. As the given case RC-03 has it.
+    // As the given case RC-03 has it.
+    // HTTPL-23
     #[tokio::test(start_paused = true)]
     async fn a_stream_that_was_open_for_a_while_is_no_attempt_in_vain_though_nothing_came() {
         let mut resume = resume(1);

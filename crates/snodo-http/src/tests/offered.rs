@@ -68,7 +68,8 @@ async fn a_stream_that_ends_or_breaks_is_opened_again_behind_its_last_id_or_with
     }
 }
 
-// HTTPL-23. As the given case RC-03 has it.
+// As the given case RC-03 has it.
+// HTTPL-23
 #[tokio::test]
 async fn a_stream_that_only_opens_and_closes_is_left_alone_in_the_end_and_that_is_no_failure() {
     for (stream, told_anew) in [("", 5), ("id: a\n\n", 0)] {

@@ -102,7 +102,8 @@ async fn an_empty_first_event_is_remembered_and_the_rest_asked_for_after_the_wai
     }
 }
 
-// HTTPL-11. As the given case RC-05 has it.
+// As the given case RC-05 has it.
+// HTTPL-11
 #[tokio::test]
 async fn a_stream_that_breaks_is_resumed_like_one_that_ends() {
     for end in [Act::Close, Act::Reset] {
@@ -131,7 +132,8 @@ async fn a_server_that_closes_again_and_again_is_polled_until_the_response_comes
     assert!(gaps(&times).iter().all(|gap| *gap >= Duration::from_millis(30)), "{times:?}");
 }
 
-// HTTPL-23. As the given case RC-01 has it.
+// As the given case RC-01 has it.
+// HTTPL-23
 #[tokio::test]
 async fn a_stream_that_opens_and_brings_nothing_new_uses_up_the_attempts() {
     for nothing in ["", "id: a\ndata:\n\n", ": still here\n\n"] {
