@@ -19,8 +19,8 @@ use crate::wire::{Draft, Wire};
 
 /// A GET and the events that come of it.
 ///
-/// Says [`Incoming::Sent`] once the server has answered. Where it offers no stream, the exchange
-/// ends behind that; every 4xx but 401 means so, and so does a success that is no event stream.
+/// Says [`Incoming::Sent`] once the stream is there. Where the server offers none, the exchange ends
+/// without it; every 4xx but 401 means so, and so does a success that is no event stream.
 /// An offered stream that ends or breaks is opened again until the server refuses or
 /// [nothing comes of it](crate::Http::resume_attempts). Where no id tells what came last,
 /// `Sent` is said again: something may have been missed.
@@ -104,10 +104,9 @@ impl Stream for Get {
                     Heard::Note(note) => return Poll::Ready(Some(Ok(note))),
                     Heard::Outcome(opened) => {
                         self.state = State::Ended;
-                        if let Some(events) = opened? {
-                            self.resume.began();
-                            self.state = State::Reading(events);
-                        }
+                        let Some(events) = opened? else { return Poll::Ready(None) };
+                        self.resume.began();
+                        self.state = State::Reading(events);
                         return Poll::Ready(Some(Ok(Incoming::Sent)));
                     }
                 },

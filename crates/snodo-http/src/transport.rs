@@ -41,10 +41,10 @@ use crate::wire::{Draft, Wire};
 ///   connected on. It may outlive the exchange and the transport, by 5 seconds at most, and at
 ///   most 64 are under way; [`close`](Transport::close) waits for them for half of its limit.
 /// - [`unsolicited`](Transport::unsolicited) opens the GET stream. It says
-///   [`Incoming::Sent`](snodo_transport::Incoming::Sent) once the server has answered; where no
-///   stream is offered (a 4xx other than 401, or a success that is no event stream) it ends behind
-///   that. A stream that ends or breaks later is opened again like one that is resumed, with or
-///   without an id; without one `Sent` comes again, and what the server said meanwhile is lost.
+///   [`Incoming::Sent`](snodo_transport::Incoming::Sent) once the stream is there; where none is
+///   offered (a 4xx other than 401, or a success that is no event stream) it ends without that. A
+///   stream that ends or breaks later is opened again like one that is resumed, with or without an
+///   id; without one `Sent` comes again, and what the server said meanwhile is lost.
 ///
 /// ```
 /// use snodo_http::{Http, HttpTransport};

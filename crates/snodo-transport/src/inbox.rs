@@ -90,7 +90,7 @@ impl Inbox {
         }
         let size = message.text().len();
         match self.limits.overflow {
-            Overflow::DropNewest if self.is_full(size) => self.lose_newest(),
+            Overflow::DropNewest if self.is_full(size) => self.miss(1),
             _ => {
                 while self.is_full(size) {
                     self.lose_oldest();
@@ -99,6 +99,17 @@ impl Inbox {
                 self.bytes += size;
                 self.queue.push_back(Entry::Message(message));
             }
+        }
+    }
+
+    /// Says that so many messages were lost on their way here. After the end it is ignored.
+    pub fn miss(&mut self, lost: u64) {
+        if lost == 0 || !matches!(self.end, End::Open) {
+            return;
+        }
+        match self.queue.back_mut() {
+            Some(Entry::Gap(known)) => *known += lost,
+            _ => self.queue.push_back(Entry::Gap(lost)),
         }
     }
 
@@ -162,13 +173,6 @@ impl Inbox {
         self.messages > 0
             && (self.messages >= self.limits.capacity
                 || self.bytes.saturating_add(size) > self.limits.bytes)
-    }
-
-    fn lose_newest(&mut self) {
-        match self.queue.back_mut() {
-            Some(Entry::Gap(lost)) => *lost += 1,
-            _ => self.queue.push_back(Entry::Gap(1)),
-        }
     }
 
     fn lose_oldest(&mut self) {
@@ -239,6 +243,23 @@ mod tests {
         inbox.push(event(5));
         inbox.fail(TransportError::new(TransportFault::Closed, "over"));
         assert_eq!(read(&mut inbox), "e1 -2 e4 -1 !");
+    }
+
+    // S-63
+    #[test]
+    fn what_was_lost_before_it_came_here_is_told_where_it_is_missing() {
+        let mut inbox = Inbox::new(limits(2, Overflow::DropOldest));
+        inbox.push(event(0));
+        inbox.miss(2);
+        inbox.miss(1);
+        inbox.push(event(4));
+        assert_eq!(read(&mut inbox), "e0 -3 e4");
+        inbox.push(event(5));
+        inbox.miss(1);
+        (7..10).for_each(|number| inbox.push(event(number)));
+        inbox.finish(Message::result(&1.into(), "{}"));
+        inbox.miss(1);
+        assert_eq!(read(&mut inbox), "-3 e8 e9 =");
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// Gives `Some` once in a connection's life, and `None` for transports without such a channel.
     /// Over a pipe it has kept what came since the connection was made (256 messages at most, the
-    /// oldest dropped and told); over HTTP it opens the GET stream. It does not keep a peer alive.
+    /// oldest dropped and told); over HTTP it opens the GET stream. Where each exchange has a stream of
+    /// its own, this one says [`Incoming::Sent`](crate::Incoming::Sent) once it is there, and ends
+    /// without it where the peer offers none. It does not keep a peer alive.
     fn unsolicited(&self, _routing: Routing) -> Option<Exchange> {
         None
     }

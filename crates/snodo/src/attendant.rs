@@ -141,10 +141,8 @@ impl Post {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 Event::Answered(task, answer) => self.answered(task, answer),
                 Event::Arrived(message) => self.arrived(message),
-                Event::Back => self.context.bridge.resume(),
-                Event::Lost(count) => {
-                    tracing::warn!(count, "the server sent faster than it was attended")
-                }
+                Event::Back => self.context.bridge.reopened(self.context.epoch),
+                Event::Lost(count) => self.context.miss(count),
                 Event::Over => return,
                 Event::Post(envelope) => self.act(Duty::Send(envelope)),
                 Event::StreamOver(why) => {
@@ -156,7 +154,7 @@ impl Post {
                         )
                     });
                     tracing::debug!(error = %why, "nothing comes unasked any more");
-                    self.context.bridge.lose(why);
+                    self.context.bridge.lose(self.context.epoch, why);
                 }
             }
             while let Some(duty) = self.machine.poll() {

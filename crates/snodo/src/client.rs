@@ -124,6 +124,13 @@ impl Core {
         });
     }
 
+    /// Notes that the connection of this epoch is over; another may have followed it already.
+    pub(crate) fn note_end(&self, epoch: u64) {
+        if self.connection().epoch == epoch {
+            self.note(State::Lost);
+        }
+    }
+
     pub(crate) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         probe_timeout: clocks(options.probe_timeout),
         timeout: clocks(options.timeout),
     };
-    let context = context.anew();
+    let context = context.anew(epoch);
     let negotiation = Negotiation::new(plan);
     let opening = Opening {
         connector,
@@ -103,6 +103,8 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         target,
         attendant: attendant.map_or_else(OnceLock::new, OnceLock::from),
         stream: OnceCell::new(),
+        opening: Mutex::default(),
+        restored: OnceCell::new(),
         early,
     };
     // Both cells are this connection's own, and empty until here.
@@ -114,7 +116,8 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
     let session = connection.opened.dialect.era() == Era::Initialize;
     let asks = connection.identity.capabilities.text() != "{}" || options.sink.is_some();
     if session && asks && abilities.own_stream && !abilities.same_task {
-        connection.server_stream(options.timeout).await;
+        // Without it the server can still ask on the streams of calls.
+        let _ = connection.server_stream(options.timeout).await;
     }
     Ok(connection)
 }

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
-use snodo_transport::{Abilities, BoxFuture, Incoming, Transport};
-use snodo_types::{Envelope, Message, ProtocolVersion, TransportError, TransportFault};
+use snodo_transport::{Abilities, BoxFuture, Exchange, Incoming, Transport};
+use snodo_types::{Envelope, Error, Message, ProtocolVersion, TransportError, TransportFault};
 use tokio::sync::OnceCell;
 
 use crate::attendant::{Attendant, Handed};
@@ -38,7 +38,11 @@ pub(crate) struct Connection {
     /// The task that answers the server; made when there is something to attend.
     pub(crate) attendant: OnceLock<Attendant>,
     /// Whether the server's own stream is there, once somebody wanted it.
-    pub(crate) stream: OnceCell<bool>,
+    pub(crate) stream: OnceCell<Result<bool, Error>>,
+    /// That stream, while it is being opened.
+    pub(crate) opening: Mutex<Option<Exchange>>,
+    /// Whether what stood on the connection before was set up again.
+    pub(crate) restored: OnceCell<Result<(), Error>>,
     /// The one that answered before the session was open; its last reply may be on its way.
     pub(crate) early: Option<Attendant>,
 }
@@ -70,70 +74,95 @@ impl Connection {
     /// Makes sure that the server's own notifications come in; says whether they do. Over HTTP the
     /// stream for them is opened at the first call, and its head waited for: a server drops what
     /// it has to tell while there is none.
-    pub(crate) async fn server_stream(&self, timeout: Option<Duration>) -> bool {
+    pub(crate) async fn server_stream(&self, timeout: Option<Duration>) -> Result<bool, Error> {
         let abilities = self.transport.abilities();
         if !abilities.own_stream {
-            return self.attendant.get().is_some();
+            return Ok(self.attendant.get().is_some());
         }
-        *self.stream.get_or_init(|| self.open_stream(timeout)).await
+        self.stream.get_or_init(|| self.open_stream(timeout)).await.clone()
     }
 
-    async fn open_stream(&self, timeout: Option<Duration>) -> bool {
-        let routing = self.opened.outfit.routing().clone();
-        let Some(mut stream) = self.transport.unsolicited(routing) else { return false };
+    async fn open_stream(&self, timeout: Option<Duration>) -> Result<bool, Error> {
+        let offered = self.transport.unsolicited(self.opened.outfit.routing().clone());
+        if let Some(stream) = offered {
+            *self.opening() = Some(stream);
+        }
         let mut timer = Timer::default();
         let deadline = timeout.and_then(|timeout| timer::now().checked_add(timeout));
-        let first = poll_fn(|cx| match Pin::new(&mut stream).poll_next(cx) {
-            Poll::Ready(first) => Poll::Ready(first),
-            Poll::Pending => timer.poll(deadline, cx).map(|_| None),
-        });
-        match first.await {
-            Some(Ok(first)) => {
-                let message = match first {
+        let mut first = None;
+        let opened = poll_fn(|cx| {
+            let mut opening = self.opening();
+            // Given up by whoever began, it waits here.
+            let Some(stream) = &mut *opening else { return Poll::Ready(Ok(false)) };
+            loop {
+                return match Pin::new(&mut *stream).poll_next(cx) {
+                    Poll::Ready(Some(Ok(Incoming::Sent))) => Poll::Ready(Ok(true)),
                     // A transport whose streams have no head begins with what the server says.
-                    Incoming::Message(message) => Some(Handed::Message(message)),
-                    _ => None,
+                    Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
+                        first = Some(message);
+                        Poll::Ready(Ok(true))
+                    }
+                    Poll::Ready(Some(Ok(_))) => continue,
+                    Poll::Ready(Some(Err(error))) => Poll::Ready(Err(Error::from(error))),
+                    Poll::Ready(None) => Poll::Ready(Ok(false)),
+                    Poll::Pending => timer.poll(deadline, cx).map(|waited| {
+                        waited.and_then(|()| Err(Error::timeout(timeout.unwrap_or_default())))
+                    }),
                 };
-                for handed in message.into_iter().chain([Handed::Stream(stream)]) {
+            }
+        });
+        let opened = opened.await;
+        let stream = self.opening().take();
+        match &opened {
+            Ok(true) => {
+                let first = first.map(Handed::Message);
+                for handed in first.into_iter().chain(stream.map(Handed::Stream)) {
                     if let Some(handing) = self.attendant().hand(handed) {
                         handing.await;
                     }
                 }
-                true
             }
-            Some(Err(error)) => {
-                tracing::warn!(%error, "the server's own stream could not be opened");
-                false
-            }
-            None => {
-                tracing::debug!("the server offers no stream of its own");
-                false
-            }
+            Ok(false) => tracing::debug!("the server offers no stream of its own"),
+            Err(error) => tracing::warn!(%error, "the server's own stream could not be opened"),
         }
+        opened
+    }
+
+    fn opening(&self) -> MutexGuard<'_, Option<Exchange>> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets up anew what stood on the connection before: the server's own stream, and the resources
-    /// that are watched. What fails is logged; listeners are told that they may have missed
-    /// something.
-    pub(crate) async fn restore(&self, core: &Arc<Core>) {
-        let watched = self.context.bridge.watched();
-        if self.context.bridge.is_heard() && !self.server_stream(core.options.timeout).await {
-            return;
+    /// that are watched. It is done once; who finds it half done goes on with it.
+    pub(crate) async fn restored(&self, core: &Arc<Core>) -> Result<(), Error> {
+        self.restored.get_or_init(|| self.restore(core)).await.clone()
+    }
+
+    async fn restore(&self, core: &Arc<Core>) -> Result<(), Error> {
+        let bridge = &self.context.bridge;
+        if bridge.is_heard() && !self.server_stream(core.options.timeout).await? {
+            let text = "the server no longer offers a stream of its own";
+            return Err(TransportError::new(TransportFault::Unsupported, text).into());
         }
         let client = Client::of(Arc::clone(core));
-        for uri in watched {
-            if let Err(error) = client.subscribe(&uri).in_this_session().await {
-                tracing::warn!(uri, %error, "a resource is not watched any more");
+        for uri in bridge.watched() {
+            match client.subscribe(&uri).in_this_session().await {
+                Err(error) if error.transport().is_some() || error.is_timeout() => {
+                    return Err(error);
+                }
+                Err(error) => tracing::warn!(uri, %error, "a resource is not watched any more"),
+                Ok(_) => {}
             }
         }
-        self.context.bridge.resume();
+        bridge.resume(self.epoch);
+        Ok(())
     }
 
     /// Ends it politely: first whoever answers and listens on this side, so that nothing is sent
     /// behind the end.
     pub(crate) async fn close(&self, limit: Duration) {
         self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
-        self.context.bridge.lose(closed());
+        self.context.bridge.lose(self.epoch, closed());
         let routing = self.opened.outfit.routing().clone();
         self.transport.close(routing, limit).await;
     }

@@ -15,6 +15,8 @@ use crate::subscription::{Bridge, Notification};
 /// The handlers, and what they are told; shared by the attendant and the calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
+    /// How often the client had connected before.
+    pub(crate) epoch: u64,
     pub(crate) handlers: Arc<Handlers>,
     /// The most questions of the server's that are answered at once.
     pub(crate) max_server_requests: usize,
@@ -48,6 +50,7 @@ impl fmt::Debug for NotificationSink {
 impl Context {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
+            epoch: 0,
             handlers: Arc::clone(&options.handlers),
             max_server_requests: options.max_server_requests,
             server: Arc::default(),
@@ -59,8 +62,14 @@ impl Context {
     }
 
     /// The same for another connection, of which nothing is known yet.
-    pub(crate) fn anew(&self) -> Self {
-        Self { server: Arc::default(), era: Arc::default(), ..self.clone() }
+    pub(crate) fn anew(&self, epoch: u64) -> Self {
+        Self { epoch, server: Arc::default(), era: Arc::default(), ..self.clone() }
+    }
+
+    /// What came unasked and was lost before anybody saw it.
+    pub(crate) fn miss(&self, count: u64) {
+        tracing::warn!(count, "the server told more than was read");
+        self.bridge.miss(count);
     }
 
     /// A machine that knows these handlers.

@@ -13,7 +13,6 @@ use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
 use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
 
-use crate::State;
 use crate::aside::Aside;
 use crate::call::Doubts;
 use crate::client::Core;
@@ -300,7 +299,7 @@ impl Driver {
     fn notice(&mut self, error: &TransportError) {
         let over = matches!(error.fault(), TransportFault::Closed | TransportFault::Exited);
         if over && !self.connection.transport.abilities().own_stream {
-            self.core.note(State::Lost);
+            self.core.note_end(self.connection.epoch);
         }
         self.lost = Some(error.clone());
     }

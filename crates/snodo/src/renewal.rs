@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
-use snodo_types::{Error, TransportError};
+use snodo_types::{Error, TransportError, TransportFault};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::State;
@@ -46,11 +46,11 @@ pub(crate) async fn renew(
         return Err(closed().into());
     }
     let why = why.filter(|_| !core.connection().transport.abilities().own_stream);
-    if let Some(why) = why
-        && !(core.options.restart.follows(&why) && core.starts.allow(core.options.restart))
+    if let Some(why) = &why
+        && !(core.options.restart.follows(why) && core.starts.allow(core.options.restart))
     {
         core.note(State::Lost);
-        return Err(Error::from(why));
+        return Err(Error::from(why.clone()));
     }
     tracing::info!(server = core.target, "the connection is over; a new one is opened");
     core.note(State::Reconnecting);
@@ -60,14 +60,22 @@ pub(crate) async fn renew(
         outcome.as_ref().err().cloned();
     renewal.attempts.fetch_add(1, Ordering::AcqRel);
     let connection = outcome?;
+    // Who listens goes on with it, should this caller be gone before it is restored.
+    connection.context.bridge.lose(epoch, why.unwrap_or_else(session_lost));
     drop(turn);
     if core.is_closed() {
         // It was closed in the meantime: the new session ends as the old one did.
         connection.close(core.options.close_limit()).await;
         return Err(closed().into());
     }
-    connection.restore(&core).await;
+    if let Err(error) = connection.restored(&core).await {
+        tracing::warn!(%error, "what stood on the connection before could not be restored");
+    }
     Ok(())
+}
+
+fn session_lost() -> TransportError {
+    TransportError::new(TransportFault::StreamEnded, "the session is over")
 }
 
 impl Renewal {

@@ -18,14 +18,26 @@ struct State {
     next: u64,
     /// How many listeners watch a resource.
     watched: HashMap<String, usize>,
+    /// The newest connection that fed the bridge; what older ones say of their end is no news.
+    epoch: u64,
     /// Why nothing comes any more, until it does again.
-    lost: Option<TransportError>,
+    lost: Option<Loss>,
+}
+
+/// The end of what a connection told.
+#[derive(Clone, Debug)]
+pub(super) struct Loss {
+    /// Of this connection.
+    pub(super) epoch: u64,
+    pub(super) why: TransportError,
 }
 
 struct Listener {
     filter: SubscriptionFilter,
     inbox: Inbox,
     waker: Option<Waker>,
+    /// The connection it heard of last.
+    epoch: u64,
     /// What comes next follows a gap of unknown length.
     resumed: bool,
 }
@@ -33,20 +45,21 @@ struct Listener {
 /// What a listener finds.
 pub(super) enum Heard {
     Event(Incoming),
-    /// Nothing comes any more.
-    Lost(TransportError),
+    /// Nothing comes any more. The listener is woken when it does again.
+    Lost(Loss),
     /// It comes again; something may have been missed.
     Resumed,
 }
 
 impl Bridge {
-    /// Adds a listener; gives its number.
-    pub(super) fn add(&self, filter: SubscriptionFilter, limits: InboxLimits) -> u64 {
+    /// Adds a listener that begins with this connection; gives its number.
+    pub(super) fn add(&self, epoch: u64, limits: InboxLimits) -> u64 {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
-        let inbox = Inbox::new(limits);
-        state.listeners.insert(number, Listener { filter, inbox, waker: None, resumed: false });
+        let (filter, inbox) = (SubscriptionFilter::new(), Inbox::new(limits));
+        let listener = Listener { filter, inbox, waker: None, epoch, resumed: false };
+        state.listeners.insert(number, listener);
         number
     }
 
@@ -98,13 +111,13 @@ impl Bridge {
         if let Some(Ok(next)) = listener.inbox.take() {
             return Poll::Ready(Heard::Event(next));
         }
-        if let Some(why) = lost {
-            return Poll::Ready(Heard::Lost(why));
+        listener.waker = Some(cx.waker().clone());
+        if let Some(loss) = lost {
+            return Poll::Ready(Heard::Lost(loss));
         }
         if std::mem::take(&mut listener.resumed) {
             return Poll::Ready(Heard::Resumed);
         }
-        listener.waker = Some(cx.waker().clone());
         Poll::Pending
     }
 
@@ -121,17 +134,36 @@ impl Bridge {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// The server's own stream is over.
-    pub(crate) fn lose(&self, why: TransportError) {
-        self.change(|state| state.lost = Some(why), |_| {});
+    /// So many messages were lost before anybody could see whom they concern.
+    pub(crate) fn miss(&self, count: u64) {
+        self.change(|listener| listener.inbox.miss(count), |_| {});
     }
 
-    /// It is there again, on another connection.
-    pub(crate) fn resume(&self) {
-        self.change(|state| state.lost = None, |listener| listener.resumed = true);
+    /// What this connection told is over.
+    pub(crate) fn lose(&self, epoch: u64, why: TransportError) {
+        let lose = |state: &mut State| {
+            if epoch >= state.epoch {
+                (state.epoch, state.lost) = (epoch, Some(Loss { epoch, why }));
+            }
+        };
+        self.change(|_| {}, lose);
     }
 
-    fn change(&self, change: impl FnOnce(&mut State), tell: impl Fn(&mut Listener)) {
+    /// The stream of this connection was opened anew: what came between is not known.
+    pub(crate) fn reopened(&self, epoch: u64) {
+        self.change(|listener| listener.resumed |= listener.epoch == epoch, |_| {});
+    }
+
+    /// It goes on, on this connection.
+    pub(crate) fn resume(&self, epoch: u64) {
+        let tell = |listener: &mut Listener| {
+            listener.resumed |= listener.epoch < epoch;
+            listener.epoch = epoch;
+        };
+        self.change(tell, |state| (state.epoch, state.lost) = (epoch, None));
+    }
+
+    fn change(&self, tell: impl Fn(&mut Listener), change: impl FnOnce(&mut State)) {
         let mut wakers = Vec::new();
         let mut state = self.lock();
         change(&mut state);

@@ -9,11 +9,12 @@ use snodo_dialect::Params;
 use snodo_transport::{BoxFuture, Incoming};
 use snodo_types::{
     Error, ErrorObject, InboxLimits, ServerCapabilities, SubscriptionFilter, TransportError,
+    TransportFault,
 };
 
-use super::bridge::{Heard, Place};
+use super::bridge::{Heard, Loss, Place};
 use super::listen::Options;
-use super::reopen::Reopen;
+use super::reopen::{self, Reopen};
 use super::{Closed, Event, Notification};
 use crate::client::Core;
 use crate::{Client, renewal, timer};
@@ -43,7 +44,8 @@ impl Bridged {
             tracing::debug!("keys of extensions are left out: this version knows none");
         }
         let core = Arc::clone(client.core());
-        let offered = core.connection().server_stream(options.timeout).await;
+        let connection = core.connection();
+        let offered = connection.server_stream(options.timeout).await?;
         let capabilities = client.server().capabilities().cloned().unwrap_or_default();
         let mut accepted = allowed(&filter, &capabilities);
         if !offered {
@@ -53,8 +55,8 @@ impl Bridged {
         let mut limits = InboxLimits::default();
         limits.capacity = options.max_buffer;
         limits.overflow = options.overflow;
-        let bridge = Arc::clone(&core.connection().context.bridge);
-        let number = bridge.add(SubscriptionFilter::new(), limits);
+        let bridge = Arc::clone(&connection.context.bridge);
+        let number = bridge.add(connection.epoch, limits);
         let place = Place { bridge, number };
         let mut watched = Watched { core, uris: Vec::new() };
         // What changes from here on is told.
@@ -78,54 +80,82 @@ impl Bridged {
 
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         loop {
-            if let Some(recovering) = &mut self.recovering {
-                let recovered = std::task::ready!(recovering.as_mut().poll(cx));
-                self.recovering = None;
-                if let Err(error) = recovered {
-                    let error = error.at("subscriptions/listen", &self.watched.core.target);
-                    return Poll::Ready(Event::Closed(Closed::Failed(error)));
-                }
-            }
             match std::task::ready!(self.place.bridge.poll(self.place.number, cx)) {
                 Heard::Event(Incoming::Message(message)) => {
                     return Poll::Ready(Event::Notification(Notification::new(message)));
                 }
                 Heard::Event(Incoming::Dropped(lost)) => return Poll::Ready(Event::Dropped(lost)),
                 Heard::Event(_) => {}
-                Heard::Lost(why) => {
-                    let core = Arc::clone(&self.watched.core);
-                    self.recovering = Some(Box::pin(recover(core, self.reopen, why)));
+                Heard::Lost(loss) => {
+                    let core = &self.watched.core;
+                    if core.is_closed() {
+                        return Poll::Ready(self.failed(Error::from(loss.why)));
+                    }
+                    let recovering = self.recovering.get_or_insert_with(|| {
+                        Box::pin(recover(Arc::clone(core), self.reopen, loss))
+                    });
+                    let recovered = std::task::ready!(recovering.as_mut().poll(cx));
+                    self.recovering = None;
+                    if let Err(error) = recovered {
+                        return Poll::Ready(self.failed(error));
+                    }
                 }
                 Heard::Resumed => {
+                    self.recovering = None;
+                    if self.reopen == Reopen::NEVER {
+                        let why = TransportError::new(
+                            TransportFault::StreamEnded,
+                            "the connection of the subscription is over",
+                        );
+                        return Poll::Ready(self.failed(Error::from(why)));
+                    }
                     let accepted = Box::new(self.accepted.clone());
                     return Poll::Ready(Event::Resumed { accepted, may_have_missed: true });
                 }
             }
         }
     }
+
+    fn failed(&self, error: Error) -> Event {
+        let error = error.at("subscriptions/listen", &self.watched.core.target);
+        Event::Closed(Closed::Failed(error))
+    }
 }
 
 /// Opens a new connection where the old one no longer brings what the server tells. A pipe that is
-/// over stays over.
-async fn recover(core: Arc<Core>, reopen: Reopen, why: TransportError) -> Result<(), Error> {
-    let connection = core.connection();
-    let comes_back =
-        connection.transport.abilities().own_stream || core.options.restart.follows(&why);
-    if !comes_back || core.is_closed() {
-        return Err(Error::from(why));
-    }
+/// over stays over, unless its process is started again.
+async fn recover(core: Arc<Core>, reopen: Reopen, loss: Loss) -> Result<(), Error> {
+    let Loss { mut epoch, why } = loss;
+    let own_stream = core.connection().transport.abilities().own_stream;
     let mut last = Error::from(why.clone());
-    let mut attempt = 0;
-    while let Some(pause) = reopen.pause(attempt) {
+    let (mut attempt, mut refusals) = (0, 0);
+    if !own_stream {
+        core.note_end(epoch);
+    }
+    while !core.is_closed()
+        && (own_stream || core.options.restart.follows(&why))
+        && (reopen::follows(&last) || (1..MOST_REFUSALS).contains(&refusals))
+        && let Some(pause) = reopen.pause(attempt)
+    {
         attempt += 1;
         timer::sleep(pause).await?;
-        match renewal::renew(Arc::clone(&core), connection.epoch, Some(why.clone())).await {
-            Ok(()) => return Ok(()),
-            Err(error) => last = error,
-        }
+        last = match renewal::renew(Arc::clone(&core), epoch, Some(why.clone())).await {
+            Ok(()) => {
+                let connection = core.connection();
+                let Err(error) = connection.restored(&core).await else { return Ok(()) };
+                epoch = connection.epoch;
+                error
+            }
+            Err(error) => error,
+        };
+        refusals = if reopen::follows(&last) { 0 } else { refusals + 1 };
     }
     Err(last)
 }
+
+/// A refusal may come of a session that was lost again before its stream was there; so many in a
+/// row do not.
+const MOST_REFUSALS: u32 = 3;
 
 impl Watched {
     /// Watches one more resource. The server is asked once for all who watch it.

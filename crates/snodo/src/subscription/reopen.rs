@@ -4,6 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
+use snodo_types::{Error, TransportFault};
+
 /// Whether a subscription that was lost is opened again, and how patiently.
 ///
 /// The pauses double from the first to the longest, each shortened by up to a half at random, so
@@ -50,6 +52,17 @@ impl Reopen {
         let random = RandomState::new().build_hasher().finish() % 1024;
         let cut = pause.mul_f64(0.5 * random as f64 / 1024.0);
         Some(pause.saturating_sub(cut))
+    }
+}
+
+/// Whether what ended so may be asked for again: a stream that was cut is, not what the server
+/// refused.
+pub(super) fn follows(error: &Error) -> bool {
+    let Some(below) = error.transport() else { return error.is_timeout() };
+    match below.status() {
+        Some(408 | 425 | 429) => true,
+        Some(400..=499) => false,
+        _ => below.fault() != TransportFault::Unsupported,
     }
 }
 

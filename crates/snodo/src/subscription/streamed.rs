@@ -12,11 +12,11 @@ use snodo_transport::{BoxFuture, Exchange, Incoming};
 use snodo_types::{Error, SubscriptionFilter};
 
 use super::listen::Options;
-use super::{Closed, Event, Notification};
-use crate::Client;
+use super::{Closed, Event, Notification, reopen};
 use crate::client::Core;
-use crate::renewal;
+use crate::connection::closed as closed_here;
 use crate::timer::{self, Timer};
+use crate::{Client, renewal};
 
 /// The stream and what it means. Events wait in the transport's bounded inbox.
 pub(super) struct Streamed {
@@ -29,6 +29,8 @@ pub(super) struct Streamed {
     life: Life,
     /// A process on its way to be started again.
     renewing: Option<BoxFuture<'static, Result<(), Error>>>,
+    /// The connection that it was sent on.
+    epoch: u64,
     /// Attempts to come back since the last acknowledgement.
     attempts: u32,
 }
@@ -67,6 +69,7 @@ impl Streamed {
             timer: Timer::default(),
             life: Life::New,
             renewing: None,
+            epoch: 0,
             attempts: 0,
         };
         match poll_fn(|cx| streamed.poll_told(cx)).await {
@@ -87,18 +90,17 @@ impl Streamed {
     /// a pipe that is over, or the server's own word, is the end.
     fn comes_back(&mut self, ending: &Ending) -> bool {
         let Ending::Failed(error) = ending else { return false };
-        let connection = self.core.connection();
-        let restarts = error.transport().is_some_and(|why| self.core.options.restart.follows(why));
-        let own_stream = connection.transport.abilities().own_stream;
-        let cut = match error.transport().map(|below| below.status()) {
-            None => error.is_timeout(),
-            Some(Some(408 | 425 | 429)) => true,
-            // The server knows the request, and does not want it.
-            Some(Some(400..=499)) => false,
-            Some(_) => true,
-        };
-        let comes_back = cut && (own_stream || restarts);
-        if matches!(self.life, Life::New) || !comes_back || self.core.is_closed() {
+        !matches!(self.life, Life::New) && self.pauses(error)
+    }
+
+    fn pauses(&mut self, error: &Error) -> bool {
+        let why = error.transport();
+        let own_stream = self.core.connection().transport.abilities().own_stream;
+        if !own_stream && why.is_some() {
+            self.core.note_end(self.epoch);
+        }
+        let restarts = why.is_some_and(|why| self.core.options.restart.follows(why));
+        if self.core.is_closed() || !(own_stream || restarts) || !reopen::follows(error) {
             return false;
         }
         let Some(pause) = self.options.reopen.pause(self.attempts) else { return false };
@@ -107,8 +109,7 @@ impl Streamed {
         self.attempts = self.attempts.saturating_add(1);
         self.machine = machine;
         if !own_stream {
-            let why = error.transport().cloned();
-            let renewing = renewal::renew(Arc::clone(&self.core), connection.epoch, why);
+            let renewing = renewal::renew(Arc::clone(&self.core), self.epoch, why.cloned());
             self.renewing = Some(Box::pin(renewing));
         }
         self.life = timer::now().checked_add(pause).map_or(Life::Returning, Life::Pausing);
@@ -123,10 +124,16 @@ impl Streamed {
                 if let Err(error) = std::task::ready!(self.timer.poll(Some(until), cx)) {
                     return Poll::Ready(failed(error, &core.target));
                 }
+                if core.is_closed() {
+                    return Poll::Ready(failed(closed_here().into(), &core.target));
+                }
                 if let Some(renewing) = &mut self.renewing {
                     let renewed = std::task::ready!(renewing.as_mut().poll(cx));
                     self.renewing = None;
                     if let Err(error) = renewed {
+                        if self.pauses(&error) {
+                            continue;
+                        }
                         return Poll::Ready(failed(error, &core.target));
                     }
                 }
@@ -136,6 +143,7 @@ impl Streamed {
             let tidings = self.machine.poll(|| core.next_id(), &connection.terms(), timer::now());
             match tidings {
                 Some(Tidings::Send(envelope)) => {
+                    self.epoch = connection.epoch;
                     self.exchange = Some(connection.transport.exchange(envelope));
                 }
                 Some(Tidings::Accepted(filter)) => {
