@@ -11,6 +11,7 @@ mod kit;
 mod metadata;
 mod negotiation;
 mod programs;
+mod recovery;
 mod rounds;
 mod script;
 mod task_conversations;

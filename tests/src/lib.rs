@@ -1,12 +1,15 @@
 //! Helpers shared by the integration tests.
 //!
 //! [`Actor`] is the client's side of a transcript; [`Pipes`], [`Scripted`] and [`PeerRuntime`] put
-//! what the testkit plays behind the transports of the library. [`cases`] runs the given cases.
+//! what the testkit plays behind the transports of the library; a [`Proxy`] cuts connections.
+//! [`cases`] runs the given cases.
 
 mod act;
 mod actor;
 pub mod cases;
+mod proxy;
 mod targets;
 
 pub use actor::Actor;
+pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};
