@@ -58,7 +58,9 @@ impl Place {
 
     pub(super) async fn connect(&self, version: ProtocolVersion) -> Client {
         let url = format!("http://{}/mcp", self.proxy.address());
+        // A stream that breaks is taken up soon, and given up soon.
         let http = Http::new(url).expect("a URL");
+        let http = http.resume_delay(Duration::from_millis(20)).resume_attempts(2);
         let builder = Client::builder().protocol([version]).timeout(Duration::from_secs(20));
         builder.connect(http).await.expect("connected")
     }

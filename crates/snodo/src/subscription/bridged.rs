@@ -134,7 +134,7 @@ async fn recover(core: Arc<Core>, reopen: Reopen, loss: Loss) -> Result<(), Erro
     }
     while !core.is_closed()
         && (own_stream || core.options.restart.follows(&why))
-        && (reopen::follows(&last) || (1..MOST_REFUSALS).contains(&refusals))
+        && refusals < MOST_REFUSALS
         && let Some(pause) = reopen.pause(attempt)
     {
         attempt += 1;
@@ -148,7 +148,11 @@ async fn recover(core: Arc<Core>, reopen: Reopen, loss: Loss) -> Result<(), Erro
             }
             Err(error) => error,
         };
-        refusals = if reopen::follows(&last) { 0 } else { refusals + 1 };
+        refusals = match last.transport().and_then(|below| below.status()) {
+            _ if reopen::follows(&last) => 0,
+            Some(401 | 403) => MOST_REFUSALS,
+            _ => refusals + 1,
+        };
     }
     Err(last)
 }
