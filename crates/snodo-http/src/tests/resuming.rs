@@ -195,7 +195,7 @@ async fn a_resumed_stream_that_breaks_is_resumed_behind_its_own_last_id_with_the
     assert!(gaps(&times).iter().zip(least).all(|(gap, least)| *gap >= least), "{times:?}");
 }
 
-// HTTPL-11
+// HTTPL-11, HTTPL-24
 #[tokio::test]
 async fn an_event_that_was_cut_off_is_asked_for_again_and_comes_once() {
     let whole = news(2);
@@ -222,7 +222,7 @@ async fn a_response_that_came_is_the_end_whether_or_not_the_stream_has_more_ids(
     assert_eq!((server.seen().len(), without_its_last_line.seen().len()), (1, 1));
 }
 
-// HTTPL-12, HTTPL-24
+// HTTPL-12
 #[tokio::test]
 async fn a_stream_that_names_no_id_that_could_be_sent_back_is_lost_at_once() {
     let long = event(&"x".repeat(5000), "");
