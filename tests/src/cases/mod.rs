@@ -3,8 +3,8 @@
 //!
 //! The files stand in `tests/cases`, their formats in the README beside them. A case passes only
 //! when every member of its file was understood and checked: each format is read by a type that
-//! refuses members it does not name, and what the library cannot do yet is listed in [`later`] with
-//! the issue it waits for.
+//! refuses members it does not name, and what the library cannot do yet is listed in `later.rs`
+//! with the issue it waits for.
 
 mod baseline;
 mod class;
