@@ -106,3 +106,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/requests.md")]
 struct RequestsGuide;
+
+/// Its second part.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/subscriptions.md")]
+struct SubscriptionsGuide;
