@@ -209,6 +209,7 @@ const STEPS: &[Part] = &[
     part("doctests", Work::Cargo(&["test", "--doc", "--workspace"]), 15),
     part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
     closing(part("deny", Work::Own(&["deny"]), 2), 1),
+    closing(part("cases", Work::Own(&["cases"]), 15), 1),
     closing(part("zoo", Work::Own(&["zoo"]), 25), 30),
     closing(part("conformance", Work::Own(&["conformance"]), 25), 1),
     closing(part("coverage", Work::Own(&["coverage", "--check"]), 25), 1),
