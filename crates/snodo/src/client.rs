@@ -9,7 +9,7 @@ use serde::Serialize;
 use snodo_dialect::{LogLevel, Params};
 use snodo_direct::Runtime;
 use snodo_engine::{handler_failed, questions};
-use snodo_transport::Connect;
+use snodo_transport::{BoxFuture, Connect};
 use snodo_types::{
     CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
     GetPromptResult, InputRequired, InputResponses, Item, LoggingLevel, Page, Prompt,
@@ -129,6 +129,13 @@ impl Core {
         if self.connection().epoch == epoch {
             self.note(State::Lost);
         }
+    }
+
+    /// Ready when the client is closed.
+    pub(crate) fn closing(&self) -> BoxFuture<'static, ()> {
+        let mut state = self.state.subscribe();
+        // The sender lives as long as this; its end would be an end too.
+        Box::pin(async move { drop(state.wait_for(|state| *state == State::Closed).await) })
     }
 
     pub(crate) fn next_id(&self) -> u64 {

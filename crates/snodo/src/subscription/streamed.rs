@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use futures_core::Stream;
@@ -14,7 +14,7 @@ use snodo_types::{Error, SubscriptionFilter};
 use super::listen::Options;
 use super::{Closed, Event, Notification, reopen};
 use crate::client::Core;
-use crate::connection::closed as closed_here;
+use crate::connection::{Connection, closed as closed_here};
 use crate::timer::{self, Timer};
 use crate::{Client, renewal};
 
@@ -33,7 +33,12 @@ pub(super) struct Streamed {
     epoch: u64,
     /// Attempts to come back since the last acknowledgement.
     attempts: u32,
+    /// Ready when the client is closed.
+    closing: BoxFuture<'static, ()>,
 }
+
+/// After so many messages in one poll the task lets others run.
+const BUDGET: usize = 128;
 
 /// Where the subscription stands in coming and coming back.
 #[derive(Clone, Copy)]
@@ -60,6 +65,7 @@ impl Streamed {
     ) -> Result<(Self, SubscriptionFilter), Error> {
         let core = Arc::clone(client.core());
         let machine = machine(&core, &filter, &options)?;
+        let closing = core.closing();
         let mut streamed = Self {
             core,
             filter,
@@ -71,6 +77,7 @@ impl Streamed {
             renewing: None,
             epoch: 0,
             attempts: 0,
+            closing,
         };
         match poll_fn(|cx| streamed.poll_told(cx)).await {
             Told::Accepted(accepted) => Ok((streamed, *accepted)),
@@ -117,89 +124,103 @@ impl Streamed {
     }
 
     fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
-        let core = Arc::clone(&self.core);
-        let connection = core.connection();
-        loop {
-            if let Life::Pausing(until) = self.life {
-                if let Err(error) = std::task::ready!(self.timer.poll(Some(until), cx)) {
-                    return Poll::Ready(failed(error, &core.target));
-                }
-                if core.is_closed() {
-                    return Poll::Ready(failed(closed_here().into(), &core.target));
-                }
-                if let Some(renewing) = &mut self.renewing {
-                    let renewed = std::task::ready!(renewing.as_mut().poll(cx));
-                    self.renewing = None;
-                    if let Err(error) = renewed {
-                        if self.pauses(&error) {
-                            continue;
-                        }
-                        return Poll::Ready(failed(error, &core.target));
-                    }
-                }
-                self.life = Life::Returning;
-                return self.poll_told(cx);
-            }
-            let tidings = self.machine.poll(|| core.next_id(), &connection.terms(), timer::now());
-            match tidings {
-                Some(Tidings::Send(envelope)) => {
-                    self.epoch = connection.epoch;
-                    self.exchange = Some(connection.transport.exchange(envelope));
-                }
-                Some(Tidings::Accepted(filter)) => {
-                    (self.life, self.attempts) = (Life::Open, 0);
-                    return Poll::Ready(Told::Accepted(filter));
-                }
-                Some(Tidings::Event(message)) => {
-                    let event = Event::Notification(Notification::new(message));
-                    return Poll::Ready(Told::Event(event));
-                }
-                Some(Tidings::Closed(ending)) => {
-                    self.exchange = None;
-                    if self.comes_back(&ending) {
-                        continue;
-                    }
-                    let closed = Event::Closed(closed(ending, &core.target));
-                    return Poll::Ready(Told::Event(closed));
-                }
-                None => {}
-            }
-            let Some(exchange) = &mut self.exchange else {
-                if self.machine.deadline().is_none() {
-                    return Poll::Pending;
-                }
-                continue;
-            };
-            match Pin::new(exchange).poll_next(cx) {
-                Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
-                    self.machine.handle_message(message, &connection.terms());
-                }
-                Poll::Ready(Some(Ok(Incoming::Dropped(lost)))) => {
-                    return Poll::Ready(Told::Event(Event::Dropped(lost)));
-                }
-                Poll::Ready(Some(Ok(Incoming::Held))) => self.machine.handle_held(timer::now()),
-                Poll::Ready(Some(Ok(Incoming::Released))) => {
-                    self.machine.handle_released(timer::now());
-                }
-                Poll::Ready(Some(Ok(_))) => {}
-                Poll::Ready(Some(Err(error))) => {
-                    self.exchange = None;
-                    self.machine.handle_closed(Some(error));
-                }
-                Poll::Ready(None) => {
-                    self.exchange = None;
-                    self.machine.handle_closed(None);
-                }
-                Poll::Pending => {
-                    let waited = std::task::ready!(self.timer.poll(self.machine.deadline(), cx));
-                    if let Err(error) = waited {
-                        let event = Event::Closed(Closed::Failed(error));
-                        return Poll::Ready(Told::Event(event));
-                    }
-                    self.machine.handle_timeout(timer::now());
-                }
+        if self.closing.as_mut().poll(cx).is_ready() {
+            self.exchange = None;
+            return Poll::Ready(failed(closed_here().into(), &self.core.target));
+        }
+        for _ in 0..BUDGET {
+            if let Some(told) = ready!(self.poll_step(cx)) {
+                return Poll::Ready(told);
             }
         }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// One step: something to tell, or nothing to tell yet.
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Option<Told>> {
+        if let Life::Pausing(until) = self.life {
+            return self.poll_pause(until, cx);
+        }
+        let core = Arc::clone(&self.core);
+        let connection = core.connection();
+        match self.machine.poll(|| core.next_id(), &connection.terms(), timer::now()) {
+            Some(Tidings::Send(envelope)) => {
+                self.epoch = connection.epoch;
+                self.exchange = Some(connection.transport.exchange(envelope));
+            }
+            Some(Tidings::Accepted(filter)) => {
+                (self.life, self.attempts) = (Life::Open, 0);
+                return Poll::Ready(Some(Told::Accepted(filter)));
+            }
+            Some(Tidings::Event(message)) => {
+                let event = Event::Notification(Notification::new(message));
+                return Poll::Ready(Some(Told::Event(event)));
+            }
+            Some(Tidings::Closed(ending)) => {
+                self.exchange = None;
+                let over = !self.comes_back(&ending);
+                let closed = over.then(|| Event::Closed(closed(ending, &core.target)));
+                return Poll::Ready(closed.map(Told::Event));
+            }
+            None => {}
+        }
+        self.poll_exchange(&connection, cx)
+    }
+
+    fn poll_pause(&mut self, until: Instant, cx: &mut Context<'_>) -> Poll<Option<Told>> {
+        if let Err(error) = ready!(self.timer.poll(Some(until), cx)) {
+            return Poll::Ready(Some(failed(error, &self.core.target)));
+        }
+        if let Some(renewing) = &mut self.renewing {
+            let renewed = ready!(renewing.as_mut().poll(cx));
+            self.renewing = None;
+            if let Err(error) = renewed {
+                let over = !self.pauses(&error);
+                return Poll::Ready(over.then(|| failed(error, &self.core.target)));
+            }
+        }
+        self.life = Life::Returning;
+        Poll::Ready(None)
+    }
+
+    fn poll_exchange(
+        &mut self,
+        connection: &Connection,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Told>> {
+        let Some(exchange) = &mut self.exchange else { return Poll::Pending };
+        match Pin::new(exchange).poll_next(cx) {
+            Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
+                self.machine.handle_message(message, &connection.terms());
+                let now = timer::now();
+                if self.machine.deadline().is_some_and(|deadline| deadline <= now) {
+                    // Whatever else it says does not put the acknowledgement off.
+                    self.machine.handle_timeout(now);
+                }
+            }
+            Poll::Ready(Some(Ok(Incoming::Dropped(lost)))) => {
+                return Poll::Ready(Some(Told::Event(Event::Dropped(lost))));
+            }
+            Poll::Ready(Some(Ok(Incoming::Held))) => self.machine.handle_held(timer::now()),
+            Poll::Ready(Some(Ok(Incoming::Released))) => self.machine.handle_released(timer::now()),
+            Poll::Ready(Some(Ok(_))) => {}
+            Poll::Ready(Some(Err(error))) => {
+                self.exchange = None;
+                self.machine.handle_closed(Some(error));
+            }
+            Poll::Ready(None) => {
+                self.exchange = None;
+                self.machine.handle_closed(None);
+            }
+            Poll::Pending => {
+                if let Err(error) = ready!(self.timer.poll(self.machine.deadline(), cx)) {
+                    return Poll::Ready(Some(failed(error, &self.core.target)));
+                }
+                self.machine.handle_timeout(timer::now());
+            }
+        }
+        Poll::Ready(None)
     }
 }
 

@@ -1,0 +1,196 @@
+//! Subscriptions whose servers talk too much, or whose owners go away.
+
+use std::future::{IntoFuture, pending};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use snodo_transport::Abilities;
+
+use super::{Call, Far, Peer, SECOND, once, session, settle, stateless, timed};
+use crate::types::SubscriptionFilter;
+use crate::{Client, Event};
+
+fn tools() -> SubscriptionFilter {
+    SubscriptionFilter::new().tools_list_changed()
+}
+
+fn tagged(call: &Call, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": call.id });
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}
+
+async fn acknowledge(call: &Call) {
+    let filter = call.message["params"]["notifications"].clone();
+    let params = json!({ "notifications": filter });
+    call.say(tagged(call, "notifications/subscriptions/acknowledged", params)).await;
+}
+
+fn listening(own_stream: bool) -> Abilities {
+    Abilities { own_stream, listen: true, ..Abilities::default() }
+}
+
+/// A stateless server that acknowledges and then says nothing.
+fn quiet(own_stream: bool) -> Peer {
+    Peer::with(listening(own_stream), |call: Call| async move {
+        acknowledge(&call).await;
+        pending::<()>().await;
+        Ok(())
+    })
+}
+
+// S-62
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_everything_but_the_acknowledgement_is_given_up_in_time() {
+    let peer = Peer::own_stream(|call: Call| async move {
+        for _ in 0..20_000 {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            call.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+        }
+        Ok(())
+    });
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let opening = client.listen(tools()).timeout(2 * SECOND).into_future();
+    let (waited, result) = timed(opening).await;
+    let error = result.expect_err("no acknowledgement");
+    assert!(error.is_timeout(), "{error:?}");
+    assert!(waited < 3 * SECOND, "{waited:?}");
+}
+
+// S-62
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_stops_talking_before_the_acknowledgement_starves_nobody() {
+    let peer = Peer::own_stream(|call: Call| async move {
+        for _ in 0..100_000 {
+            call.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+        }
+        acknowledge(&call).await;
+        pending::<()>().await;
+        Ok(())
+    });
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let mut opening = client.listen(tools()).into_future();
+    for _ in 0..20 {
+        assert!(once(&mut opening).await.is_pending());
+    }
+}
+
+// S-06, S-64
+#[tokio::test(start_paused = true)]
+async fn an_open_subscription_ends_with_its_client_and_none_begins_behind_it() {
+    for own_stream in [true, false] {
+        let peer = quiet(own_stream);
+        let client = stateless().connect(peer.clone()).await.expect("connected");
+        let mut events = client.listen(tools()).await.expect("acknowledged");
+        client.close().await;
+        let ended = tokio::time::timeout(60 * SECOND, events.next()).await.expect("it ends");
+        assert!(matches!(ended, Some(Event::Closed(_))), "{ended:?}");
+        assert!(events.next().await.is_none());
+        let error = client.listen(tools()).await.expect_err("closed");
+        assert!(error.is_closed(), "{error:?}");
+        assert_eq!(peer.methods(), ["subscriptions/listen"]);
+        assert_eq!(peer.alive().1, 0);
+    }
+}
+
+// S-65, CAN-02, SUB-10
+#[tokio::test(start_paused = true)]
+async fn a_subscription_is_given_up_once_whenever_it_is_dropped() {
+    for own_stream in [true, false] {
+        let told = usize::from(!own_stream);
+        let silent = Peer::with(listening(own_stream), |_| pending());
+        let client = stateless().connect(silent.clone()).await.expect("connected");
+        drop(client.listen(tools()).into_future());
+        assert_eq!(silent.sent().len(), 0, "nothing is sent before the first poll");
+        let mut opening = client.listen(tools()).into_future();
+        assert!(once(&mut opening).await.is_pending());
+        drop(opening);
+        assert_eq!((silent.given_up().len(), silent.alive()), (told, (1, 0)));
+
+        let peer = quiet(own_stream);
+        let client = stateless().connect(peer.clone()).await.expect("connected");
+        let events = client.listen(tools()).await.expect("acknowledged");
+        drop(client);
+        assert_eq!(peer.alive(), (1, 1), "a subscription keeps its connection");
+        drop(events);
+        assert_eq!((peer.given_up().len(), peer.alive()), (told, (0, 0)));
+    }
+}
+
+// S-66
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_cannot_listen_says_so_and_sends_nothing() {
+    for builder in [stateless(), session()] {
+        let peer = Peer::new(|call: Call| async move {
+            call.greet().await;
+            Ok(())
+        });
+        let client = builder.connect(peer.clone()).await.expect("connected");
+        let sent = peer.sent().len();
+        assert_eq!(client.listen(tools()).await.expect_err("it cannot").code(), -32602);
+        assert_eq!(peer.sent().len(), sent);
+    }
+}
+
+/// A client of a pipe whose server lets resources be watched.
+async fn watching() -> (Client, Far) {
+    let (near, mut far) = Far::new(64 * 1024);
+    let server = async {
+        let hello = far.read().await;
+        let capabilities = json!({ "resources": { "subscribe": true } });
+        let info = json!({ "name": "far", "version": "1" });
+        let version = hello["params"]["protocolVersion"].clone();
+        far.answer(
+            &hello,
+            json!({ "protocolVersion": version, "capabilities": capabilities, "serverInfo": info }),
+        )
+        .await;
+        far.read().await;
+    };
+    let (client, ()) = tokio::join!(session().connect(near), server);
+    (client.expect("a session"), far)
+}
+
+// SRV-20, S-65
+#[tokio::test(start_paused = true)]
+async fn a_resource_is_watched_once_for_all_who_listen_and_left_with_the_last_of_them() {
+    let (client, mut far) = watching().await;
+    let filter = || SubscriptionFilter::new().resource("file:///a");
+    let server = async {
+        let asked = far.read().await;
+        assert_eq!(
+            (&asked["method"], &asked["params"]["uri"]),
+            (&json!("resources/subscribe"), &json!("file:///a"))
+        );
+        far.answer(&asked, json!({})).await;
+    };
+    let (first, ()) = tokio::join!(client.listen(filter()).into_future(), server);
+    let second = client.listen(filter()).await.expect("a subscription");
+    let mut first = first.expect("a subscription");
+    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "file:///a" } });
+    far.say(updated).await;
+    assert!(matches!(first.next().await, Some(Event::Notification(_))));
+    drop(first);
+    assert!(far.is_silent().await, "one still watches");
+    drop(second);
+    let asked = far.read().await;
+    assert_eq!(asked["method"], "resources/unsubscribe");
+    settle().await;
+}
+
+// SRV-20
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_goes_away_while_it_asks_leaves_nothing_watched() {
+    let (client, mut far) = watching().await;
+    let filter = || SubscriptionFilter::new().resource("file:///a");
+    let mut opening = client.listen(filter()).into_future();
+    assert!(once(&mut opening).await.is_pending());
+    let asked = far.read().await;
+    assert_eq!(asked["method"], "resources/subscribe");
+    drop(opening);
+    let mut said = vec![far.read().await["method"].clone(), far.read().await["method"].clone()];
+    said.sort_by_key(ToString::to_string);
+    assert_eq!(said, [json!("notifications/cancelled"), json!("resources/unsubscribe")]);
+    let mut again = client.listen(filter()).into_future();
+    assert!(once(&mut again).await.is_pending());
+    assert_eq!(far.read().await["method"], "resources/subscribe", "the next one asks anew");
+}
