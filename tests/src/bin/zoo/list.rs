@@ -25,6 +25,9 @@ pub(crate) struct Server {
     pub(crate) url: Option<String>,
     versions: Vec<String>,
     pub(crate) call: Option<Call>,
+    /// By version: the kinds of events that arrive when a call causes them.
+    #[serde(default)]
+    events: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
@@ -76,6 +79,11 @@ impl Server {
     /// The versions of ours that it speaks.
     pub(crate) fn versions(&self) -> Vec<ProtocolVersion> {
         self.versions.iter().filter_map(|version| version.parse().ok()).collect()
+    }
+
+    /// The kinds of events that have to arrive in a version.
+    pub(crate) fn events(&self, version: ProtocolVersion) -> &[String] {
+        self.events.get(version.as_str()).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn filled(&self, name: &str, value: &str) -> Self {

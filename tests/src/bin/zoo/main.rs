@@ -1,10 +1,11 @@
 //! Visits the zoo: real servers, each at every version and over the transport it has.
 //!
-//! `zoo SERVERS.JSON ZOO-FOLDER [NAME…]` prints a line for each visit, `ok NAME VERSION MS` or
-//! `FAIL NAME VERSION: why`, and ends with 1 if one failed.
+//! `zoo SERVERS.JSON ZOO-FOLDER [NAME…]` prints a line for each visit, `ok NAME VERSION MS events KINDS`
+//! or `FAIL NAME VERSION: why`, and ends with 1 if one failed.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it finds is what it prints")]
 
+mod events;
 mod keeper;
 mod list;
 mod tasks;
@@ -43,9 +44,9 @@ async fn run(arguments: Vec<String>) -> Result<usize, String> {
     for (name, server) in servers {
         for (version, found) in visit_server(&name, &server.at(&folder)).await {
             match found {
-                Ok(time) => {
+                Ok(found) => {
                     passed += 1;
-                    println!("ok {name} {version} {time}");
+                    println!("ok {name} {version} {found}");
                 }
                 Err(why) => {
                     failed += 1;
@@ -58,7 +59,7 @@ async fn run(arguments: Vec<String>) -> Result<usize, String> {
     Ok(failed)
 }
 
-type Found = Vec<(String, Result<u128, String>)>;
+type Found = Vec<(String, Result<String, String>)>;
 
 /// Visits one server: first with everything allowed, then pinned to each older version.
 async fn visit_server(name: &str, server: &Server) -> Found {
@@ -80,10 +81,12 @@ async fn visit_server(name: &str, server: &Server) -> Found {
         let began = Instant::now();
         let mut outcome = visit::visit(server, &house, pin, expected).await;
         if !house.stays() {
-            outcome = outcome.and(mark.nothing_left().await);
+            let left = mark.nothing_left().await;
+            outcome = outcome.and_then(|events| left.map(|()| events));
         }
         let named = expected.map_or("refused", ProtocolVersion::as_str).to_owned();
-        found.push((named, outcome.map(|()| began.elapsed().as_millis())));
+        let time = began.elapsed().as_millis();
+        found.push((named, outcome.map(|events| format!("{time} events {events}"))));
     }
     if house.stays() {
         house.close().await;

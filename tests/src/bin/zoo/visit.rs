@@ -7,29 +7,35 @@ use snodo::stdio::{Stderr, Stdio};
 use snodo::types::ServerCapabilities;
 use snodo::{Builder, Client, Error, ProtocolVersion};
 
+use crate::events;
 use crate::keeper::House;
 use crate::list::{Call, Server, Transport};
 use crate::tasks;
 
-/// Visits a server, pinned to a version or with every version allowed. `expected` is the version
-/// that has to come of it; `None` where the server has to be refused.
+/// Visits a server, pinned to a version or with every version allowed; tells the events that came.
+/// `expected` is the version that has to come of it; `None` where the server has to be refused.
 pub(crate) async fn visit(
     server: &Server,
     house: &House,
     pin: Option<ProtocolVersion>,
     expected: Option<ProtocolVersion>,
-) -> Result<(), String> {
+) -> Result<String, String> {
     let whole = tokio::time::timeout(LIMIT, async {
         match (connect(Client::builder(), server, house, pin).await, expected) {
             (Ok(client), Some(expected)) => {
                 let looked = look_around(&client, server, expected).await;
+                let heard = match &looked {
+                    Ok(()) => events::hear(&client, server.events(expected)).await,
+                    Err(_) => Ok(String::new()),
+                };
                 client.close().await;
                 looked?;
-                give_tasks(&client, server, house, pin).await
+                give_tasks(&client, server, house, pin).await?;
+                heard
             }
             (Ok(client), None) => Err(format!("it was taken, in {}", client.protocol())),
             (Err(error), Some(_)) => Err(explain("connect", &error)),
-            (Err(_), None) => Ok(()),
+            (Err(_), None) => Ok("none".to_owned()),
         }
     });
     whole.await.unwrap_or_else(|_| Err(format!("it took more than {LIMIT:?}")))
