@@ -5,6 +5,7 @@ mod custom_transport;
 mod duties;
 mod endings;
 mod examples;
+mod flood;
 mod headers;
 mod in_process;
 mod kit;
