@@ -87,9 +87,14 @@ impl Book {
 
     /// Kills the process that was started last, as nobody can prevent.
     pub(crate) async fn kill(&self) {
+        self.signal("KILL").await;
+    }
+
+    /// Sends a signal to the process that was started last.
+    pub(crate) async fn signal(&self, signal: &str) {
         let process = self.processes().last().expect("one was started").to_string();
-        let kill = tokio::process::Command::new("kill").args(["-KILL", &process]).output().await;
-        kill.expect("kill starts");
+        let kill = tokio::process::Command::new("kill").args(["-s", signal, &process]).output();
+        kill.await.expect("kill starts");
     }
 
     /// The processes that are still there, dead ones that nobody has reaped included.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use snodo::types::{Processed, SubscriptionFilter, TransportFault};
-use snodo::{Client, Event, ProtocolVersion, Restart, State};
+use snodo::{Client, Event, KeepAlive, ProtocolVersion, Restart, State};
 use tokio::task::JoinSet;
 
 use super::ledger::{Book, Ledger, until};
@@ -141,6 +141,34 @@ fn a_server_that_keeps_dying_is_started_no_more_often_than_allowed() {
             }
             assert_eq!(outcomes, [true, true, false, false, false]);
             assert_eq!((book.processes().len(), client.state()), (3, State::Lost));
+            leave(client, &book).await;
+        });
+    }
+}
+
+/// The process is there and says nothing: it is ended, and another is started.
+#[test]
+fn a_server_that_hangs_is_noticed_by_its_silence_and_replaced() {
+    for version in VERSIONS {
+        alone(async move {
+            let book = Book::new();
+            let alive = KeepAlive::every(Duration::from_secs(1)).failures(2);
+            let builder = Client::builder().protocol([version]).restart(Restart::ON_FAILURE);
+            let client = builder.keep_alive(alive).connect(book.stdio()).await.expect("connected");
+            let mut events = client.listen(filter()).await.expect("agreed");
+            book.signal("STOP").await;
+            let stopped = Instant::now();
+            let call = client.call_tool("add", json!({ "n": 1 })).timeout(None);
+            let error = call.await.expect_err("it was never answered");
+            assert!(error.is_closed(), "{error:?}");
+            // Two questions, a second apart and a second of patience each, and the end.
+            let most = Duration::from_secs(6) + SLACK;
+            assert!(stopped.elapsed() < most, "{:?}", stopped.elapsed());
+            resumed(&mut events).await;
+            client.call_tool("add", json!({ "n": 2 })).await.expect("on a new process");
+            assert_eq!(book.processes().len(), 2);
+            until("the old process is gone", || book.left().len() == 1).await;
+            drop(events);
             leave(client, &book).await;
         });
     }

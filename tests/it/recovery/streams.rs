@@ -91,6 +91,101 @@ fn a_call_cut_in_mid_stream_fails_once_and_is_not_made_again() {
     });
 }
 
+// HTTPL-10, HTTPL-11
+#[test]
+fn a_call_of_the_initialize_era_cut_in_mid_stream_is_taken_up_where_it_stood() {
+    // Behind the event that holds nothing but its id, and in the middle of two others.
+    for words in ["data: \n\n", "\"progress\":1", "\"progress\":2"] {
+        alone(async move {
+            let place = Place::new(Lacks::default()).await;
+            let client = place.connect(VERSIONS[1]).await;
+            place.proxy.cut_behind(words);
+            let (seen, steps) = std::sync::mpsc::channel();
+            let call = client.call_tool("slow", json!({ "n": 1 }));
+            call.progress(move |step| seen.send(step.progress).expect("somebody counts"))
+                .await
+                .unwrap_or_else(|error| panic!("{words}: {error:?}"));
+            assert_eq!(steps.iter().collect::<Vec<_>>(), [1.0, 2.0], "each step once: {words}");
+            assert_eq!(place.memory.counts("slow"), [(1, 1)].into());
+            assert_eq!(place.memory.count("resume"), 1, "{words}");
+            place.leave(client).await;
+        });
+    }
+}
+
+// HTTPL-12
+#[test]
+fn a_call_of_the_initialize_era_without_event_ids_fails_once_where_it_is_cut() {
+    alone(async {
+        let place = Place::new(Lacks { ids: true, ..Lacks::default() }).await;
+        let client = place.connect(VERSIONS[1]).await;
+        place.proxy.cut_behind("\"progress\":1");
+        let call = client.call_tool("slow", json!({ "n": 1 })).progress(drop);
+        let error = call.await.expect_err("it was cut");
+        assert!(error.transport().is_some() && !error.may_be_repeated(), "{error:?}");
+        assert_eq!(place.memory.counts("slow"), [(1, 1)].into());
+        assert_eq!(place.memory.count("resume"), 0);
+        client.call_tool("add", json!({ "n": 2 })).await.expect("answered");
+        place.leave(client).await;
+    });
+}
+
+// HTTPL-11
+#[test]
+fn a_server_s_own_stream_cut_in_mid_stream_loses_nothing_where_events_have_ids() {
+    alone(async {
+        let place = Place::new(Lacks::default()).await;
+        let client = place.connect(VERSIONS[1]).await;
+        let mut events = client.listen(filter()).await.expect("agreed");
+        changes(&client).await;
+        told(&mut events, TOOLS_CHANGED).await;
+        for _ in 0..3 {
+            place.proxy.cut_behind("notifications/tools");
+            changes(&client).await;
+            told(&mut events, TOOLS_CHANGED).await;
+            changes(&client).await;
+            told(&mut events, TOOLS_CHANGED).await;
+        }
+        assert_eq!((place.memory.count("resume"), place.memory.count("initialize")), (3, 1));
+        let more = tokio::time::timeout(Duration::from_millis(200), events.next()).await;
+        assert!(more.is_err(), "nothing twice: {more:?}");
+        drop(events);
+        place.leave(client).await;
+    });
+}
+
+#[test]
+fn a_server_s_own_stream_without_ids_is_opened_again_and_the_gap_is_told() {
+    alone(async {
+        let place = Place::new(Lacks { ids: true, ..Lacks::default() }).await;
+        let client = place.connect(VERSIONS[1]).await;
+        let mut events = client.listen(filter()).await.expect("agreed");
+        place.proxy.cut_behind("notifications/tools");
+        changes(&client).await;
+        resumed(&mut events).await;
+        changes(&client).await;
+        told(&mut events, TOOLS_CHANGED).await;
+        assert_eq!((place.memory.count("stream"), place.memory.count("initialize")), (2, 1));
+        drop(events);
+        place.leave(client).await;
+    });
+}
+
+// HTTP-09
+#[test]
+fn a_list_cut_in_mid_stream_is_asked_for_once_more_under_a_new_id() {
+    alone(async {
+        let place = Place::new(Lacks::default()).await;
+        let client = place.connect(MODERN).await;
+        place.proxy.cut_behind("\"progress\":1");
+        client.list_tools().await.expect("answered at last");
+        let entries = place.memory.entries();
+        let ids: Vec<_> = entries.iter().filter(|e| e["did"] == "list").map(|e| &e["id"]).collect();
+        assert!(ids.len() == 2 && ids[0] != ids[1], "{ids:?}");
+        place.leave(client).await;
+    });
+}
+
 // HTTPL-15, S-05
 #[test]
 fn a_server_killed_and_started_again_runs_nothing_twice_and_subscriptions_return() {
