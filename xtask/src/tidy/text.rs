@@ -26,7 +26,7 @@ pub(super) fn check(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether the line names `path` from the root of a file system; `https://example.com/work/` does not.
+/// Whether the line names `path` from the root of a file system; the end of an address or of a longer path does not.
 fn holds_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
