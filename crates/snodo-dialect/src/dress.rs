@@ -1,5 +1,6 @@
 //! What the messages of a connection wear.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use snodo_types::{Abandon, Envelope, Error, Raw, Routing};
@@ -185,8 +186,19 @@ pub(crate) fn abandon(routing: &Routing) -> Abandon {
     )
 }
 
+/// The parameters without those that an option or a round of input takes the place of.
+fn parameters(request: &Request) -> Cow<'_, str> {
+    let replaced: &[&str] = match (&request.input_responses, &request.request_state) {
+        (None, None) => return Cow::Borrowed(request.params.text()),
+        (Some(_), None) => &["inputResponses"],
+        (None, Some(_)) => &["requestState"],
+        (Some(_), Some(_)) => &["inputResponses", "requestState"],
+    };
+    Cow::Owned(request.params.text_without(replaced))
+}
+
 fn message(request: &Request, id: u64, meta: &str) -> String {
-    let members = request.params.text();
+    let members = parameters(request);
     let mut text = String::with_capacity(96 + request.method.len() + members.len() + meta.len());
     text.push_str(r#"{"jsonrpc":"2.0","id":"#);
     text.push_str(&id.to_string());
@@ -203,7 +215,7 @@ fn message(request: &Request, id: u64, meta: &str) -> String {
         text.push_str(value);
     };
     if !members.is_empty() {
-        member(&mut text, "", members);
+        member(&mut text, "", &members);
     }
     if let Some(responses) = &request.input_responses {
         let responses =

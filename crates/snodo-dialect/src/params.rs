@@ -100,6 +100,24 @@ impl Params {
         &self.members
     }
 
+    /// The same text without what is given apart under one of these names.
+    pub(crate) fn text_without(&self, names: &[&str]) -> String {
+        let text = format!("{{{}}}", self.members);
+        let mut kept = String::with_capacity(text.len());
+        for (name, value) in members(&text).unwrap_or_default() {
+            if names.contains(&name.as_str()) {
+                continue;
+            }
+            if !kept.is_empty() {
+                kept.push(',');
+            }
+            push_string(&mut kept, &name);
+            kept.push(':');
+            kept.push_str(value.get());
+        }
+        kept
+    }
+
     /// What the caller put under `_meta`.
     pub(crate) fn meta(&self) -> &[(String, Raw)] {
         &self.meta

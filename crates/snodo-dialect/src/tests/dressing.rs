@@ -196,6 +196,21 @@ fn answers_and_state_go_beside_the_unchanged_parameters() {
     );
 }
 
+#[test]
+fn what_stands_in_the_parameters_and_in_an_option_is_written_once_as_the_option_has_it() {
+    let params = json!({ "name": "book", "requestState": "old", "inputResponses": { "q": {} } });
+    let mut request = request("tools/call", &params);
+    request.request_state = Some(RequestState::from("new"));
+    request.input_responses = Some(InputResponses::new());
+    let text = dress(V26, HTTP, &request).message;
+    assert_eq!(text.matches("requestState").count(), 1, "{text}");
+    assert_eq!(text.matches("inputResponses").count(), 1, "{text}");
+    let sent: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(sent["params"]["requestState"], json!("new"));
+    assert_eq!(sent["params"]["inputResponses"], json!({}));
+    assert_eq!(sent["params"]["name"], json!("book"));
+}
+
 // BASE-01
 #[test]
 fn whatever_a_caller_names_is_written_as_json() {
