@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::backend::Backend;
 use crate::credentials::{Credentials, Erased};
+use crate::errands::{Addresses, Errands};
 use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
@@ -170,6 +172,34 @@ impl Http {
         self
     }
 
+    /// Errands that are run the way that messages go: the same TLS, whatever else is set.
+    #[must_use]
+    pub fn errands(&self) -> Errands {
+        Errands::by(self)
+    }
+
+    /// The same way to servers, with nothing that belongs to this one: no header, no credentials,
+    /// no connection that rests.
+    pub(crate) fn bare(&self) -> Self {
+        self.clone().with(|http| {
+            http.fixed = Fixed::default();
+            http.credentials = None;
+            http.limits.idle = 0;
+            http.limits.at_once = None;
+        })
+    }
+
+    /// The same way to another server.
+    pub(crate) fn to(&self, target: Target) -> Result<Self, TransportError> {
+        self.tls.check(&target)?;
+        Ok(self.clone().with(|http| http.target = Arc::new(target)))
+    }
+
+    /// Connects only to some addresses.
+    pub(crate) fn addresses(self, allowed: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>) -> Self {
+        self.with(|http| http.limits.addresses = Addresses::only(allowed))
+    }
+
     pub(crate) fn wire(&self) -> Arc<Wire> {
         let wire = self.wire.get_or_init(|| {
             let (target, limits) = (Arc::clone(&self.target), self.limits.clone());
@@ -179,6 +209,7 @@ impl Http {
                 templates: Templates::new(&target, &self.fixed),
                 backend: Backend::new(target, limits, self.tls.clone()),
                 credentials: self.credentials.clone(),
+                errands: self.credentials.is_some().then(|| Errands::by(self)),
                 patience: Patience::default(),
             })
         });

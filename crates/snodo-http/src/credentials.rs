@@ -12,6 +12,8 @@ use http::{HeaderMap, Method};
 use snodo_transport::{BoxFuture, Incoming};
 use snodo_types::TransportError;
 
+use crate::errands::Errands;
+
 /// Where the headers that identify the caller come from.
 ///
 /// [`authorize`](Self::authorize) is asked before every request of any kind: messages, replies,
@@ -89,6 +91,8 @@ pub struct Asked<'a> {
     pub method: &'a Method,
     /// The whole URL, without a fragment.
     pub url: &'a str,
+    /// Runs requests to other servers by the way that this one goes.
+    pub errands: &'a Errands,
 }
 
 /// How a server refused.

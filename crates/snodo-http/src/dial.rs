@@ -47,6 +47,13 @@ async fn reach(pool: &Pool) -> Result<TcpStream, TransportError> {
         .await
         .map_err(|error| failed("cannot find the host of", error))?
         .collect::<Vec<_>>();
+    let found = addresses.len();
+    // What was allowed is what is connected to: nothing looks the name up again.
+    addresses.retain(|address| pool.limits.addresses.allow(address.ip()));
+    if found > 0 && addresses.is_empty() {
+        let why = format!("{} is at an address that must not be connected to", target.shown());
+        return Err(TransportError::new(TransportFault::Connect, why));
+    }
     let nowhere = || std::io::Error::new(std::io::ErrorKind::NotFound, "the host has no address");
     let last = addresses.pop().ok_or_else(|| failed("cannot find the host of", nowhere()))?;
     for (tried, address) in addresses.iter().enumerate() {

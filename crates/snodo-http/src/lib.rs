@@ -24,6 +24,7 @@ mod connector;
 mod credentials;
 mod date;
 mod dial;
+mod errands;
 mod events;
 mod fault;
 mod get;
@@ -51,6 +52,7 @@ mod wire;
 pub use challenge::Challenge;
 pub use connector::Http;
 pub use credentials::{Asked, Credentials, Refusal, Verdict};
+pub use errands::Errands;
 pub use tokens::{RefusedToken, TokenProvider, Tokens};
 pub use transport::HttpTransport;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::errands::Addresses;
+
 /// Every number that a caller may set.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
@@ -9,6 +11,8 @@ pub(crate) struct Limits {
     pub(crate) body_bytes: usize,
     /// The head of a response.
     pub(crate) header_bytes: usize,
+    /// Where connections may lead.
+    pub(crate) addresses: Addresses,
     /// Name lookup, TCP and TLS together.
     pub(crate) connect: Duration,
     /// Connections that rest between requests.
@@ -31,6 +35,7 @@ impl Default for Limits {
         Self {
             body_bytes: 16 * 1024 * 1024,
             header_bytes: 64 * 1024,
+            addresses: Addresses::default(),
             connect: Duration::from_secs(10),
             idle: 32,
             idle_timeout: Duration::from_secs(4),

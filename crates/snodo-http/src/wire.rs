@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use crate::backend::{Answer, Backend, Outgoing};
 use crate::body::Body;
 use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
+use crate::errands::Errands;
 use crate::headers::{Templates, grant};
 use crate::limits::Limits;
 use crate::patience::Patience;
@@ -26,6 +27,8 @@ pub(crate) struct Wire {
     pub(crate) templates: Templates,
     pub(crate) backend: Backend,
     pub(crate) credentials: Option<Arc<dyn Erased>>,
+    /// For the credentials.
+    pub(crate) errands: Option<Errands>,
     pub(crate) patience: Patience,
 }
 
@@ -58,8 +61,9 @@ impl Wire {
         draft: Draft,
     ) -> impl Future<Output = Result<(Answer, bool), TransportError>> + Send + use<'_> {
         async move {
-            if let Some(credentials) = self.credentials.as_deref() {
-                return Box::pin(self.send_as(credentials, draft)).await;
+            if let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands)
+            {
+                return Box::pin(self.send_as(credentials, errands, draft)).await;
             }
             let known = draft.headers.contains_key(AUTHORIZATION);
             let answer = self.backend.send(self.request(draft)).await?;
@@ -70,13 +74,14 @@ impl Wire {
     async fn send_as(
         &self,
         credentials: &dyn Erased,
+        errands: &Errands,
         draft: Draft,
     ) -> Result<(Answer, bool), TransportError> {
         let (hold, notes) = (credentials.hold(), draft.notes.as_ref());
         let mut resends = 0;
         let mut before: Option<(Vec<String>, HeaderMap)> = None;
         loop {
-            let asked = Asked { method: &draft.method, url: self.target.url() };
+            let asked = Asked { method: &draft.method, url: self.target.url(), errands };
             let sent = held(hold, notes, credentials.authorize(asked)).await?;
             let mut headers = draft.headers.clone();
             grant(&mut headers, &sent)?;

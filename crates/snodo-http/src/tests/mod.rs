@@ -4,6 +4,7 @@ mod server;
 
 mod answers;
 mod credentials;
+mod errands;
 mod notices;
 mod offered;
 mod pooling;
