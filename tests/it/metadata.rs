@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use snodo::dialect::{Extension, Params};
-use snodo::types::{Kind, LoggingLevel, ProtocolVersion, Routing, TraceContext};
+use snodo::types::{
+    Kind, LoggingLevel, ProtocolVersion, Routing, SubscriptionFilter, TraceContext,
+};
 use snodo::{Builder, Client};
 use snodo_http::Http;
 use snodo_testkit::{Loopback, Reply, Request};
@@ -87,6 +89,41 @@ async fn what_is_no_key_of_a_meta_is_refused_before_anything_is_sent() {
     }
     assert_eq!(sent.all().len(), 0);
     client.call_tool("x", ()).meta("com.example.mcp/a-1.b_c", 1).await.expect("an answer");
+}
+
+// META-08, META-11, S-39, S-66
+#[tokio::test]
+async fn a_trace_given_by_hand_is_one_or_refused_before_anything_is_sent() {
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let (transport, sent) = server(|_| text("done"));
+    let client = stateless().connect(transport).await.expect("a client");
+    let filter = || SubscriptionFilter::new().tools_list_changed();
+    let wrong = [
+        ("traceparent", json!(PARENT.to_uppercase())),
+        ("traceparent", json!({ "parent": PARENT })),
+        ("tracestate", json!("a")),
+        ("baggage", json!("user")),
+    ];
+    for (key, value) in wrong {
+        let errors = [
+            client.call_tool("x", ()).meta(key, &value).await.err(),
+            client.list_tools().meta(key, &value).await.err(),
+            client.listen(filter()).meta(key, &value).await.err(),
+        ];
+        for error in errors {
+            let error = error.expect(key);
+            assert_eq!((error.code(), error.kind()), (-32602, Kind::Protocol), "{key}");
+            assert!(error.message().contains(key), "{error}");
+        }
+    }
+    let error = client.listen(filter()).meta("-a", 1).await.expect_err("no key");
+    assert_eq!(error.code(), -32602);
+    assert_eq!(sent.all().len(), 0);
+    let request = client.call_tool("x", ()).meta("traceparent", PARENT).meta("tracestate", "a=1");
+    request.meta("baggage", "tenant=acme").await.expect("an answer");
+    let meta = &sent.all()[0]["params"]["_meta"];
+    assert_eq!(meta["traceparent"], PARENT);
+    assert_eq!((&meta["tracestate"], &meta["baggage"]), (&json!("a=1"), &json!("tenant=acme")));
 }
 
 // META-10

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Error;
+use crate::{Error, Raw};
 
 /// Where a request stands in a trace: W3C Trace Context, checked.
 ///
@@ -29,6 +29,36 @@ impl TraceContext {
     pub const PARENT: &'static str = "traceparent";
     /// In `_meta`: what tracing systems add to that.
     pub const STATE: &'static str = "tracestate";
+    /// In `_meta`: what the caller hands down the trace (W3C Baggage).
+    pub const BAGGAGE: &'static str = "baggage";
+
+    /// Checks a member of a `_meta` that is given by hand: what stands under
+    /// [`PARENT`](Self::PARENT), [`STATE`](Self::STATE) or [`BAGGAGE`](Self::BAGGAGE) has to be a
+    /// text of that format. Other names may hold anything.
+    ///
+    /// ```
+    /// use snodo_types::{Raw, TraceContext};
+    ///
+    /// assert!(TraceContext::check("baggage", &Raw::parse(r#""tenant=a,user=b;private""#)?).is_ok());
+    /// assert!(TraceContext::check("traceparent", &Raw::parse("7")?).is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The value is no text of that format.
+    pub fn check(name: &str, value: &Raw) -> Result<(), InvalidTraceContext> {
+        let (member, fits): (_, fn(&str) -> bool) = match name {
+            Self::PARENT => (Self::PARENT, is_parent),
+            Self::STATE => (Self::STATE, is_state),
+            Self::BAGGAGE => (Self::BAGGAGE, is_baggage),
+            _ => return Ok(()),
+        };
+        match value.decode::<String>() {
+            Ok(text) if fits(&text) => Ok(()),
+            _ => Err(InvalidTraceContext { member }),
+        }
+    }
 
     /// Takes a `traceparent`: version, trace id, parent id and flags, in lower-case hexadecimal with
     /// hyphens between. Versions above `00` may have more behind that, 512 bytes in all.
@@ -74,7 +104,7 @@ impl TraceContext {
     }
 }
 
-/// A text that is no `traceparent`, or no `tracestate`.
+/// A text that is no `traceparent`, no `tracestate`, or no `baggage`.
 ///
 /// ```
 /// use snodo_types::{Error, TraceContext};
@@ -89,7 +119,7 @@ pub struct InvalidTraceContext {
 }
 
 impl InvalidTraceContext {
-    /// Which of the two it is: `traceparent` or `tracestate`.
+    /// Which of them it is: `traceparent`, `tracestate` or `baggage`.
     #[must_use]
     pub fn member(&self) -> &'static str {
         self.member
@@ -98,7 +128,11 @@ impl InvalidTraceContext {
 
 impl fmt::Display for InvalidTraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} is not one of W3C Trace Context", self.member)
+        let format = match self.member {
+            TraceContext::BAGGAGE => "W3C Baggage",
+            _ => "W3C Trace Context",
+        };
+        write!(f, "the {} is not one of {format}", self.member)
     }
 }
 
@@ -158,6 +192,41 @@ fn is_state(text: &str) -> bool {
     members.len() <= MAX_MEMBERS
 }
 
+/// Baggage, "baggage HTTP Header Format": members with commas between, each a key, a value and
+/// properties with semicolons before them.
+fn is_baggage(text: &str) -> bool {
+    let spaces = [' ', '\t'];
+    let member = |member: &str| {
+        let mut parts = member.split(';').map(|part| part.trim_matches(spaces));
+        let named = parts.next().and_then(|part| part.split_once('='));
+        let named = named.is_some_and(|(key, value)| {
+            is_token(key.trim_end_matches(spaces)) && is_octets(value.trim_start_matches(spaces))
+        });
+        named
+            && parts.all(|property| match property.split_once('=') {
+                None => is_token(property),
+                Some((key, value)) => {
+                    is_token(key.trim_end_matches(spaces))
+                        && is_octets(value.trim_start_matches(spaces))
+                }
+            })
+    };
+    text.len() <= MAX_BAGGAGE_BYTES
+        && text.split(',').count() <= MAX_BAGGAGE_MEMBERS
+        && text.split(',').all(member)
+}
+
+/// RFC 7230, "token".
+fn is_token(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(fits)
+}
+
+/// Visible ASCII but for what the format means by itself; may be empty.
+fn is_octets(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
+}
+
 /// A name, or a name at a system.
 fn is_key(key: &str) -> bool {
     let rest = |text: &str| {
@@ -187,10 +256,14 @@ fn is_value(value: &str) -> bool {
 
 const MAX_BYTES: usize = 512;
 const MAX_MEMBERS: usize = 32;
+/// Baggage, "Limits": what everybody has to hand on is the most that is sent.
+const MAX_BAGGAGE_BYTES: usize = 8192;
+const MAX_BAGGAGE_MEMBERS: usize = 64;
 
 #[cfg(test)]
 mod tests {
     use super::TraceContext;
+    use crate::Raw;
 
     const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
     const SPAN: &str = "b7ad6b7169203331";
@@ -304,5 +377,42 @@ mod tests {
         let bytes = |count: usize| format!("a={},b={}", "v".repeat(252), "v".repeat(count - 257));
         assert!(bytes(512).len() == 512 && stateful(&bytes(512)));
         assert!(!stateful(&bytes(513)));
+    }
+
+    // META-11
+    #[test]
+    fn what_is_given_by_hand_under_a_reserved_name_has_that_name_s_format() {
+        let checked = |name: &str, value: serde_json::Value| {
+            TraceContext::check(name, &Raw::from(value)).map_err(|invalid| invalid.member())
+        };
+        let parent = format!("00-{TRACE}-{SPAN}-01");
+        assert_eq!(checked("traceparent", parent.clone().into()), Ok(()));
+        assert_eq!(checked("tracestate", "a=1".into()), Ok(()));
+        assert_eq!(checked("com.example/traceparent", 7.into()), Ok(()));
+        for wrong in [serde_json::Value::Null, 7.into(), serde_json::json!({}), "00-x".into()] {
+            assert_eq!(checked("traceparent", wrong.clone()), Err("traceparent"));
+            assert_eq!(checked("tracestate", wrong.clone()), Err("tracestate"));
+            assert_eq!(checked("baggage", wrong), Err("baggage"));
+        }
+    }
+
+    // META-11
+    #[test]
+    fn baggage_is_a_list_of_members_with_properties() {
+        let fits = |text: &str| {
+            TraceContext::check("baggage", &Raw::from(serde_json::Value::from(text))).is_ok()
+        };
+        let long = format!("k={}", "v".repeat(8190));
+        let many = vec!["k=v"; 64].join(",");
+        for text in ["k=v", "k=", "k = v", "k=a%20b", "a=1, b=2 ; p ; q=3", "k=a=b", &long, &many] {
+            assert!(fits(text), "{text:?}");
+        }
+        let (too_long, too_many) = (format!("{long}v"), format!("{many},k=v"));
+        for text in [
+            "", "k", "=v", "k=v,", "k=a b", "k=\"v\"", "k=ü", "k(=v", "k=v;", "k=v;p(", &too_long,
+            &too_many,
+        ] {
+            assert!(!fits(text), "{text:?}");
+        }
     }
 }

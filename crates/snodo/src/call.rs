@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use snodo_dialect::check_header;
 use snodo_engine::{Answering, Limits};
-use snodo_types::{Error, MetaKey, Raw};
+use snodo_types::{Error, MetaKey, Raw, TraceContext};
 
 use crate::client::Core;
 use crate::driver::Driver;
@@ -110,18 +110,14 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// The name is none that a `_meta` may have, or the value cannot be written as JSON (-32602).
+    /// The name is none that a `_meta` may have, the value cannot be written as JSON, or it is not
+    /// of the format that `traceparent`, `tracestate` and `baggage` have (-32602).
     pub fn add_meta(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         value: impl Serialize,
     ) -> Result<(), Error> {
-        let value = Raw::of(&value).map_err(|error| Error::usage(format!("`_meta`: {error}")))?;
-        let name = name.into().into_owned();
-        if MetaKey::parse(&name).is_none() {
-            return Err(Error::usage(format!("`_meta`: {name:?} is no key")));
-        }
-        self.request.meta.push((name, value));
+        self.request.meta.push(meta_member(name, value)?);
         Ok(())
     }
 
@@ -169,6 +165,21 @@ impl Call {
         };
         Driver::new(core, call, self.progress, self.doubts)
     }
+}
+
+/// A member of a `_meta`, checked.
+pub(crate) fn meta_member(
+    name: impl Into<Cow<'static, str>>,
+    value: impl Serialize,
+) -> Result<(String, Raw), Error> {
+    let value = Raw::of(&value).map_err(|error| Error::usage(format!("`_meta`: {error}")))?;
+    let name = name.into().into_owned();
+    if MetaKey::parse(&name).is_none() {
+        return Err(Error::usage(format!("`_meta`: {name:?} is no key")));
+    }
+    // 2026-07-28, basic, "OpenTelemetry trace context": whoever sends these keeps to their format.
+    TraceContext::check(&name, &value)?;
+    Ok((name, value))
 }
 
 impl fmt::Debug for Call {

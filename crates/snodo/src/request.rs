@@ -172,7 +172,8 @@ impl<T> Request<T> {
     }
 
     /// Adds a member to the request's `_meta`. It wins over the version's own and over one of the
-    /// same name in the parameters.
+    /// same name in the parameters. What stands under `traceparent`, `tracestate` and `baggage` has
+    /// to be of that format, else the request is refused when it is awaited.
     pub fn meta(mut self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
         if let Ok(call) = &mut self.call
             && let Err(error) = call.add_meta(name, value)

@@ -15,6 +15,7 @@ use super::reopen::Reopen;
 use super::streamed::Streamed;
 use super::{Source, Subscription};
 use crate::Client;
+use crate::call::meta_member;
 
 /// A subscription that is opened when it is awaited: once the server agreed to it.
 ///
@@ -92,9 +93,9 @@ impl Listen {
 
     /// Adds a member to the `_meta` of the request.
     pub fn meta(mut self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
-        match Raw::of(&value) {
-            Ok(value) => self.options.meta.push((name.into().into_owned(), value)),
-            Err(error) => self.fault = Some(Error::usage(format!("`_meta`: {error}"))),
+        match meta_member(name, value) {
+            Ok(member) => self.options.meta.push(member),
+            Err(fault) => self.fault = Some(fault),
         }
         self
     }
