@@ -14,10 +14,9 @@ use hyper::body::{Frame, SizeHint};
 use snodo_types::TransportError;
 
 use crate::body::Body;
+use crate::dial::Dial;
 use crate::limits::Limits;
 use crate::pool::Pool;
-use crate::target::Target;
-use crate::tls::Tls;
 
 /// How requests reach the server.
 #[derive(Clone)]
@@ -33,8 +32,8 @@ pub(crate) struct Answer {
 }
 
 impl Backend {
-    pub(crate) fn new(target: Arc<Target>, limits: Limits, tls: Tls) -> Self {
-        Self { pool: Pool::new(target, limits, tls) }
+    pub(crate) fn new(dial: Dial, limits: Limits) -> Self {
+        Self { pool: Pool::new(dial, limits) }
     }
 
     /// Sends a request and waits for the head of its answer.

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::backend::Backend;
 use crate::credentials::{Credentials, Erased};
+use crate::dial::Dial;
 use crate::errands::{Addresses, Errands};
 use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
@@ -20,6 +21,7 @@ use crate::patience::Patience;
 use crate::target::Target;
 use crate::tls::Tls;
 use crate::transport::HttpTransport;
+use crate::version::HttpVersion;
 use crate::wire::Wire;
 
 /// A server that is reached over Streamable HTTP.
@@ -47,6 +49,7 @@ pub struct Http {
     limits: Limits,
     fixed: Fixed,
     pub(crate) tls: Tls,
+    version: HttpVersion,
     credentials: Option<Arc<dyn Erased>>,
     /// Made by the first connect, of this value or a clone.
     wire: Arc<OnceLock<Arc<Wire>>>,
@@ -69,6 +72,7 @@ impl Http {
             limits: Limits::default(),
             fixed: Fixed::default(),
             tls,
+            version: HttpVersion::default(),
             credentials: None,
             wire: Arc::default(),
         })
@@ -105,6 +109,21 @@ impl Http {
     /// Not together with a fixed `authorization`: that is refused when connecting.
     pub fn credentials(self, credentials: impl Credentials) -> Self {
         self.with(|http| http.credentials = Some(Arc::new(credentials)))
+    }
+
+    /// How the version of HTTP is settled; [`HttpVersion::Negotiated`] unless set.
+    ///
+    /// Over HTTP/2 all requests share one connection, as long as the server takes so many at once
+    /// (100 until it says so); past that a further one is opened.
+    pub fn http_version(self, version: HttpVersion) -> Self {
+        self.with(|http| http.version = version)
+    }
+
+    /// How long a connection may be silent before the peer is asked whether it is still there, by
+    /// TCP and over HTTP/2 by a ping; 30 seconds unless set, never with [`Duration::MAX`].
+    pub fn keep_alive(self, interval: Duration) -> Self {
+        let interval = (interval < Duration::MAX).then_some(interval);
+        self.with(|http| http.limits.keep_alive = interval)
     }
 
     /// How long name lookup, TCP and TLS may take together; 10 seconds unless set.
@@ -184,6 +203,7 @@ impl Http {
         self.clone().with(|http| {
             http.fixed = Fixed::default();
             http.credentials = None;
+            http.version = HttpVersion::default();
             http.limits.idle = 0;
             http.limits.at_once = None;
         })
@@ -207,7 +227,10 @@ impl Http {
                 target: Arc::clone(&target),
                 limits: limits.clone(),
                 templates: Templates::new(&target, &self.fixed),
-                backend: Backend::new(target, limits, self.tls.clone()),
+                backend: Backend::new(
+                    Dial::new(target, limits.clone(), &self.tls, self.version),
+                    limits,
+                ),
                 credentials: self.credentials.clone(),
                 errands: self.credentials.is_some().then(|| Errands::by(self)),
                 patience: Patience::default(),
@@ -223,6 +246,9 @@ impl Connect for Http {
     async fn connect(&self) -> Result<HttpTransport, TransportError> {
         if self.credentials.is_some() && self.fixed.has_authorization() {
             let why = "credentials and a fixed authorization header contradict each other";
+            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
+        }
+        if let Some(why) = self.tls.contradiction() {
             return Err(TransportError::new(TransportFault::Usage, why).not_processed());
         }
         let runtime = Handle::try_current().map_err(|_| fault::no_runtime())?;

@@ -1,5 +1,7 @@
 //! What hyper says, in our words.
 
+use std::error::Error as _;
+
 use snodo_types::{TransportError, TransportFault};
 
 /// A connection that failed before the head of a response had come.
@@ -9,12 +11,36 @@ pub(crate) fn exchange(target: &str, error: hyper::Error) -> TransportError {
         let why = format!("the headers of the answer from {target} are over the limit");
         return TransportError::new(TransportFault::TooLarge, why).with_source(error);
     }
-    let (fault, what) = if error.is_parse() {
+    let unseen = is_refused(&error);
+    let (fault, what) = if error.is_parse() || below(&error).is_some_and(h2::Error::is_library) {
         (TransportFault::Malformed, "no HTTP came from")
     } else {
         (TransportFault::Closed, "the connection closed before an answer came from")
     };
-    TransportError::new(fault, format!("{what} {target}: {error}")).with_source(error)
+    let failure =
+        TransportError::new(fault, format!("{what} {target}: {error}")).with_source(error);
+    if unseen { failure.not_processed() } else { failure }
+}
+
+/// Whether a server over HTTP/2 said that it has not looked at the request (RFC 9113, section 8.7):
+/// it refused the stream, or it leaves and this was not among the last ones it served.
+fn is_refused(error: &hyper::Error) -> bool {
+    below(error).is_some_and(|error| {
+        let refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (refused || error.is_go_away())
+    })
+}
+
+/// What HTTP/2 itself says.
+fn below(error: &hyper::Error) -> Option<&h2::Error> {
+    let mut below = error.source();
+    while let Some(error) = below {
+        if let Some(error) = error.downcast_ref() {
+            return Some(error);
+        }
+        below = error.source();
+    }
+    None
 }
 
 /// A connection that failed in the middle of a body.

@@ -43,10 +43,11 @@ mod target;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(not(feature = "tls"))]
-#[path = "no_tls.rs"]
+#[path = "tls/missing.rs"]
 mod tls;
 mod tokens;
 mod transport;
+mod version;
 mod wire;
 
 pub use challenge::Challenge;
@@ -55,6 +56,7 @@ pub use credentials::{Asked, Credentials, Refusal, Verdict};
 pub use errands::Errands;
 pub use tokens::{RefusedToken, TokenProvider, Tokens};
 pub use transport::HttpTransport;
+pub use version::HttpVersion;
 
 /// Entry points for tests and fuzzing, not for use.
 #[doc(hidden)]

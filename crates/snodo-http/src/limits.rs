@@ -15,6 +15,8 @@ pub(crate) struct Limits {
     pub(crate) addresses: Addresses,
     /// Name lookup, TCP and TLS together.
     pub(crate) connect: Duration,
+    /// How long a connection is silent before the peer is asked whether it is still there.
+    pub(crate) keep_alive: Option<Duration>,
     /// Connections that rest between requests.
     pub(crate) idle: usize,
     /// How long they rest. Common servers hang up after 5 seconds and more; who hangs up first
@@ -37,6 +39,7 @@ impl Default for Limits {
             header_bytes: 64 * 1024,
             addresses: Addresses::default(),
             connect: Duration::from_secs(10),
+            keep_alive: Some(Duration::from_secs(30)),
             idle: 32,
             idle_timeout: Duration::from_secs(4),
             at_once: None,

@@ -1,5 +1,6 @@
 //! The URL of a server, taken apart once.
 
+use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 use snodo_types::{TransportError, TransportFault};
 
@@ -14,6 +15,8 @@ pub(crate) struct Target {
     authority: HeaderValue,
     /// The origin form: path and query.
     path: Uri,
+    /// The absolute form.
+    whole: Uri,
     /// Scheme, host, port and path. A query may hold secrets and is left out.
     shown: String,
     /// With the query, for those who sign it.
@@ -57,6 +60,7 @@ impl Target {
             port,
             authority: HeaderValue::from_str(&name).map_err(|_| refused("is not a URL"))?,
             path: format!("{path}{query}").parse().map_err(|_| refused("is not a URL"))?,
+            whole: format!("{shown}{query}").parse().map_err(|_| refused("is not a URL"))?,
             url: format!("{shown}{query}"),
             shown,
         })
@@ -84,6 +88,16 @@ impl Target {
     /// Path and query, as the request line has them.
     pub(crate) fn path(&self) -> &Uri {
         &self.path
+    }
+
+    /// A path of this server with its scheme and authority before it.
+    pub(crate) fn absolute(&self, path: &Uri) -> Uri {
+        if *path == self.path {
+            return self.whole.clone();
+        }
+        let path = path.path_and_query().map_or("/", PathAndQuery::as_str);
+        // Parts that were read from one URI make another.
+        format!("{}{path}", self.origin()).parse().unwrap_or_default()
     }
 
     /// The URL without its query, for people.

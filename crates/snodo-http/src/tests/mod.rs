@@ -1,10 +1,12 @@
 //! The transport against a loopback server that says exactly what a test wants said.
 
+mod http2_server;
 mod server;
 
 mod answers;
 mod credentials;
 mod errands;
+mod http2;
 mod notices;
 mod offered;
 mod pooling;

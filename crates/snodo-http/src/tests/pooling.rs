@@ -21,10 +21,10 @@ async fn calls_one_after_another_use_one_connection_json_and_events_alike() {
     for answer in [json(RESULT), stream] {
         let server = Server::scripted(vec![answer]).await;
         let transport = transport(&server).await;
-        for _ in 0..200 {
+        for _ in 0..1000 {
             result(&transport, 1).await;
         }
-        assert_eq!((server.seen().len(), server.accepted()), (200, 1));
+        assert_eq!((server.seen().len(), server.accepted()), (1000, 1));
     }
 }
 

@@ -1,13 +1,17 @@
 //! A build without TLS: `https` is refused with a reason.
 
 use snodo_types::{TransportError, TransportFault};
-use tokio::net::TcpStream;
 
+use crate::dial::{Secured, Socket};
 use crate::target::Target;
+use crate::version::HttpVersion;
 
 /// What stands in for TLS.
 #[derive(Clone, Default)]
 pub(crate) struct Tls {}
+
+/// What stands in for a handshake.
+pub(crate) struct Secure {}
 
 impl Tls {
     /// Refuses `https` before anything is sent.
@@ -15,11 +19,21 @@ impl Tls {
         if target.is_https() { Err(missing(target)) } else { Ok(()) }
     }
 
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        None
+    }
+
+    pub(crate) fn secure(&self, _version: HttpVersion) -> Secure {
+        Secure {}
+    }
+}
+
+impl Secure {
     pub(crate) async fn connect(
         &self,
         target: &Target,
-        _tcp: TcpStream,
-    ) -> Result<TcpStream, TransportError> {
+        _socket: Socket,
+    ) -> Result<Secured, TransportError> {
         Err(missing(target))
     }
 }
