@@ -142,6 +142,7 @@ fn outside(answer: &Answer, waiting: Waiting) -> Outside {
         status: (!plain).then(|| answer.status.as_u16()),
         retry_after: if plain { None } else { status::retry_after(&answer.headers) },
         session: if plain && waiting.opens_session { session(answer) } else { None },
+        kept: None,
     }
 }
 

@@ -234,6 +234,7 @@ impl Http {
                 credentials: self.credentials.clone(),
                 errands: self.credentials.is_some().then(|| Errands::by(self)),
                 patience: Patience::default(),
+                caller: self.fixed.caller(),
             })
         });
         Arc::clone(wire)
@@ -257,6 +258,15 @@ impl Connect for Http {
 
     fn target(&self) -> Cow<'_, str> {
         Cow::Borrowed(self.target.shown())
+    }
+
+    /// The URL; `None` where more decides which server it is: a query, a header of the caller's own
+    /// beside `authorization` and `cookie`, a TLS configuration.
+    fn origin(&self) -> Option<String> {
+        let plain = self.target.url() == self.target.shown()
+            && self.fixed.tells_callers_only()
+            && self.tls.is_shared();
+        plain.then(|| self.target.shown().to_owned())
     }
 }
 

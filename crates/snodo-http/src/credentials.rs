@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use snodo_transport::{BoxFuture, Incoming};
-use snodo_types::TransportError;
+use snodo_types::{Fingerprint, TransportError};
 
 use crate::errands::Errands;
 
@@ -67,6 +67,17 @@ pub trait Credentials: Send + Sync + 'static {
 
     /// Sees the headers of every response, for what servers hand out in passing (a nonce).
     fn seen(&self, _headers: &HeaderMap) {}
+
+    /// For whom a request is sent that carries these headers of [`authorize`](Self::authorize):
+    /// what the server says to one caller alone is given from a cache to nobody else. `None` says
+    /// that it is not known; then such answers are not kept.
+    ///
+    /// Unless written, other headers are another caller, a refreshed token too. Write it where the
+    /// headers of one caller change with every request (a proof), or where you know better who it
+    /// is: the name of an account lets answers outlive a token.
+    fn caller(&self, sent: &HeaderMap) -> Option<Fingerprint> {
+        Some(fingerprint(sent))
+    }
 
     /// How long at most each of the futures may wait for a person; `None` where they never do.
     ///
@@ -156,6 +167,7 @@ pub(crate) trait Erased: Send + Sync {
         refusal: Refusal<'a>,
     ) -> BoxFuture<'a, Result<Verdict, TransportError>>;
     fn seen(&self, headers: &HeaderMap);
+    fn caller(&self, sent: &HeaderMap) -> Option<Fingerprint>;
     fn hold(&self) -> Option<Duration>;
 }
 
@@ -178,19 +190,63 @@ impl<C: Credentials> Erased for C {
         Credentials::seen(self, headers);
     }
 
+    fn caller(&self, sent: &HeaderMap) -> Option<Fingerprint> {
+        Credentials::caller(self, sent)
+    }
+
     fn hold(&self) -> Option<Duration> {
         Credentials::hold(self)
     }
 }
 
+/// Of headers, in whatever order they came.
+pub(crate) fn fingerprint<'a>(
+    headers: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+) -> Fingerprint {
+    let mut lines: Vec<_> =
+        headers.into_iter().map(|(name, value)| (name.as_str(), value)).collect();
+    lines.sort_by_key(|(name, _)| *name);
+    let parts = lines.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+    Fingerprint::of(&parts.collect::<Vec<_>>())
+}
+
 /// What the credentials' futures want the reader of an exchange to know: that they wait, and no
-/// longer do. At most two notes for each of the few times a request is sent.
+/// longer do, and for whom they speak. At most five notes for each of the few times a request is
+/// sent.
 #[derive(Clone, Default)]
-pub(crate) struct Notes(Arc<Mutex<VecDeque<Incoming>>>);
+pub(crate) struct Notes {
+    queue: Arc<Mutex<VecDeque<Incoming>>>,
+    /// Whether the reader wants to know for whom a request is sent.
+    names_caller: bool,
+}
 
 impl Notes {
+    /// For a reader who wants to know for whom a request is sent.
+    pub(crate) fn naming() -> Self {
+        Self { names_caller: true, ..Self::default() }
+    }
+
+    /// Tells the reader for whom a request is sent, and goes on once he has heard it and asks for
+    /// more.
+    pub(crate) async fn name(&self, caller: impl FnOnce() -> Option<Fingerprint>) {
+        let Some(caller) = Some(caller).filter(|_| self.names_caller).and_then(|tell| tell())
+        else {
+            return;
+        };
+        self.add(Incoming::Caller(caller));
+        let mut told = false;
+        poll_fn(|cx| match std::mem::replace(&mut told, true) {
+            true => Poll::Ready(()),
+            false => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
     pub(crate) fn take(&self) -> Option<Incoming> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Runs a future that may wait for a person, and notes when it does.
@@ -211,6 +267,6 @@ impl Notes {
     }
 
     fn add(&self, note: Incoming) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(note);
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(note);
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use snodo_types::{Routing, TransportError, TransportFault};
+use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
 
+use crate::credentials::fingerprint;
 use crate::target::Target;
 
 /// The headers of each kind of request, built once and cloned.
@@ -89,6 +90,17 @@ impl Fixed {
         self.0.push((AUTHORIZATION, value));
     }
 
+    /// For whom requests with these headers are sent.
+    pub(crate) fn caller(&self) -> Fingerprint {
+        let lines = self.0.iter().map(|(name, value)| (name, value));
+        fingerprint(lines.filter(|(name, _)| tells_caller(name)))
+    }
+
+    /// Whether these headers decide nothing but for whom requests are sent.
+    pub(crate) fn tells_callers_only(&self) -> bool {
+        self.0.iter().all(|(name, _)| tells_caller(name))
+    }
+
     pub(crate) fn has_authorization(&self) -> bool {
         self.0.iter().any(|(name, _)| name == AUTHORIZATION)
     }
@@ -161,6 +173,10 @@ static PROTOCOL: [HeaderName; 4] = [
     HeaderName::from_static("mcp-name"),
     HeaderName::from_static("mcp-session-id"),
 ];
+
+fn tells_caller(name: &HeaderName) -> bool {
+    name == AUTHORIZATION || name == COOKIE
+}
 
 /// Framing and negotiation: nobody but this crate may set them.
 fn is_own(name: &HeaderName) -> bool {

@@ -33,6 +33,10 @@ impl<T> Noted<T> {
 
     /// The next note, or the outcome. Nobody polls again behind that.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Heard<T>> {
+        // What was noted is heard before anything else is done.
+        if let Some(note) = self.notes.as_ref().and_then(Notes::take) {
+            return Poll::Ready(Heard::Note(note));
+        }
         if let Step::Running(future) = &mut self.step
             && let Poll::Ready(outcome) = future.as_mut().poll(cx)
         {

@@ -71,7 +71,7 @@ impl Post {
             .id
             .zip(envelope.abandon.take())
             .map(|(id, abandon)| Guard::new(id, abandon, Arc::clone(notices)));
-        let notes = wire.notes();
+        let notes = if envelope.names_caller { Some(Notes::naming()) } else { wire.notes() };
         let written = guard.as_ref().map(Guard::written);
         let opening = {
             let (wire, notes) = (Arc::clone(&wire), notes.clone());

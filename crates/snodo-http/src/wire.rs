@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Method, Request, StatusCode};
-use snodo_types::{TransportError, TransportFault};
+use snodo_types::{Fingerprint, TransportError, TransportFault};
 use tokio::time::timeout;
 
 use crate::backend::{Answer, Backend, Outgoing};
@@ -30,6 +30,8 @@ pub(crate) struct Wire {
     /// For the credentials.
     pub(crate) errands: Option<Errands>,
     pub(crate) patience: Patience,
+    /// For whom requests are sent, by the fixed headers.
+    pub(crate) caller: Fingerprint,
 }
 
 /// A request as its sender gives it.
@@ -65,6 +67,9 @@ impl Wire {
             {
                 return Box::pin(self.send_as(credentials, errands, draft)).await;
             }
+            if let Some(notes) = &draft.notes {
+                notes.name(|| Some(self.caller)).await;
+            }
             let known = draft.headers.contains_key(AUTHORIZATION);
             let answer = self.backend.send(self.request(draft)).await?;
             Ok((answer, known))
@@ -83,6 +88,9 @@ impl Wire {
         loop {
             let asked = Asked { method: &draft.method, url: self.target.url(), errands };
             let sent = held(hold, notes, credentials.authorize(asked)).await?;
+            if let Some(notes) = notes {
+                notes.name(|| Some(self.caller.and(credentials.caller(&sent)?))).await;
+            }
             let mut headers = draft.headers.clone();
             grant(&mut headers, &sent)?;
             let known = headers.contains_key(AUTHORIZATION);

@@ -129,7 +129,7 @@ impl Transport for Pipe {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { notify: true, listen: true, ..Abilities::default() }
+        Abilities { notify: true, listen: true, one_caller: true, ..Abilities::default() }
     }
 
     fn unsolicited(&self, _routing: Routing) -> Option<Exchange> {

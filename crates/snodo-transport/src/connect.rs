@@ -29,4 +29,12 @@ pub trait Connect: Send + Sync + 'static {
     fn target(&self) -> Cow<'_, str> {
         Cow::Borrowed("the server")
     }
+
+    /// A name for the server as it is reached from here, the same wherever it is reached so, in
+    /// other processes too: who connects to the same name may share public results. `None` unless
+    /// written. It must not hold a secret, and nothing may be left out of it that decides what the
+    /// server answers, but for who asks.
+    fn origin(&self) -> Option<String> {
+        None
+    }
 }

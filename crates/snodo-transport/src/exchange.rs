@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use snodo_types::{Message, TransportError};
+use snodo_types::{Fingerprint, Message, TransportError};
 
 /// Everything a peer says because of one message: a stream that ends after the response.
 ///
@@ -37,6 +37,10 @@ pub struct Exchange(Pin<Box<dyn Stream<Item = Result<Incoming, TransportError>> 
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Incoming {
+    /// For whom the message is sent, where its envelope asked for that: said before anything is
+    /// written, and again where it is sent once more as somebody else. Nothing is written until
+    /// the exchange is polled again.
+    Caller(Fingerprint),
     /// So many messages were lost here, because the reader was too slow.
     Dropped(u64),
     /// The transport waits for a person (a login): the clock of the call stands.

@@ -121,10 +121,20 @@ pub struct Abilities {
     /// The peer runs in the caller's task: what it asks meanwhile is served beside the exchange,
     /// and no clock runs.
     pub same_task: bool,
+    /// All exchanges of a connection are the same caller's to the peer, since nothing that travels
+    /// with a message says who sends it.
+    pub one_caller: bool,
 }
 
 impl Default for Abilities {
     fn default() -> Self {
-        Self { notify: true, listen: false, routing: false, own_stream: false, same_task: false }
+        Self {
+            notify: true,
+            listen: false,
+            routing: false,
+            own_stream: false,
+            same_task: false,
+            one_caller: false,
+        }
     }
 }

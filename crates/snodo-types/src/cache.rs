@@ -45,12 +45,32 @@ pub enum CacheScope {
     Other(Box<str>),
 }
 
+/// How an answer that was kept stood when it was given once more.
+///
+/// ```
+/// assert_ne!(snodo_types::Kept::Fresh, snodo_types::Kept::Stale);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is past its time or it is not")]
+pub enum Kept {
+    /// Within the time that the server gave it.
+    Fresh,
+    /// Past it: the server could not be asked.
+    Stale,
+}
+
 impl CacheHints {
     /// Reads the hints of a result, and nothing else of it.
     #[must_use]
     pub fn read(result: &Raw) -> Self {
-        let ttl = lens::read::<Milliseconds>(result.text(), &["ttlMs"]);
-        let scope: Option<CacheScope> = lens::read(result.text(), &["cacheScope"]);
+        Self::of(result.text())
+    }
+
+    /// The same for the text of a result.
+    #[must_use]
+    pub fn of(result: &str) -> Self {
+        let ttl = lens::read::<Milliseconds>(result, &["ttlMs"]);
+        let scope: Option<CacheScope> = lens::read(result, &["cacheScope"]);
         Self::new(ttl.map(|ttl| ttl.0), scope.as_ref())
     }
 

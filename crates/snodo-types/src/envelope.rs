@@ -31,6 +31,8 @@ pub struct Envelope {
     pub resumable: bool,
     /// Whether the request listens: it stays open, and the peer may end it with `cancelled`.
     pub listen: bool,
+    /// Whether the transport is to say who it sends the message for, if it knows, before it does.
+    pub names_caller: bool,
     /// What may wait for the reader of the exchange.
     pub inbox: InboxLimits,
 }
@@ -53,6 +55,7 @@ impl Envelope {
             opens_session: false,
             resumable: false,
             listen: false,
+            names_caller: false,
             inbox: InboxLimits::default(),
         }
     }

@@ -14,6 +14,7 @@ mod elicitation;
 mod envelope;
 mod error;
 mod error_data;
+mod fingerprint;
 mod icon;
 mod implementation;
 mod input;
@@ -45,7 +46,7 @@ mod transport_error;
 mod version;
 
 pub use annotations::Annotations;
-pub use cache::{CacheHints, CacheScope};
+pub use cache::{CacheHints, CacheScope, Kept};
 pub use call_tool::{CallToolParams, CallToolResult, StructuredError};
 pub use cancelled::Cancelled;
 pub use capabilities::{ClientCapabilities, ServerCapabilities};
@@ -63,6 +64,7 @@ pub use elicitation::{
 pub use envelope::{Abandon, Envelope, InboxLimits, Overflow};
 pub use error::{Cause, Error, Kind};
 pub use error_data::{MissingCapability, UnsupportedVersion, UrlElicitations};
+pub use fingerprint::Fingerprint;
 pub use icon::{Icon, Theme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses, Outcome};

@@ -4,6 +4,7 @@ mod http2_server;
 mod server;
 
 mod answers;
+mod callers;
 mod credentials;
 mod errands;
 mod http2;

@@ -19,6 +19,11 @@ impl Tls {
         if target.is_https() { Err(missing(target)) } else { Ok(()) }
     }
 
+    /// Whether it is what all clients of a process share.
+    pub(crate) fn is_shared(&self) -> bool {
+        true
+    }
+
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         None
     }

@@ -84,6 +84,11 @@ impl Tls {
         Ok(())
     }
 
+    /// Whether it is what all clients of a process share.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.whole.is_none() && self.roots.is_empty() && self.identity.is_none()
+    }
+
     /// Whether what the caller said contradicts itself.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         let parts = !self.roots.is_empty() || self.identity.is_some();

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::peek::answered_id;
 use super::{ErrorObject, RequestId};
+use crate::Kept;
 
 /// A JSON-RPC message from a peer.
 ///
@@ -124,6 +125,8 @@ pub struct Outside {
     pub retry_after: Option<Duration>,
     /// The session this response opened. Given for envelopes that may open one, and only then.
     pub session: Option<SessionId>,
+    /// The message did not come from the peer just now: it was kept.
+    pub kept: Option<Kept>,
 }
 
 /// The id of a session that a server issued. It may act as a credential: `Debug` hides it.
