@@ -15,6 +15,7 @@
 //!
 //! What this crate never does: wait, tell the time, touch a transport.
 
+mod asks;
 mod catalog;
 mod classic;
 mod dress;
@@ -36,6 +37,7 @@ use snodo_types::{
     Envelope, Error, LoggingLevel, Message, Outcome, ProtocolVersion, Raw, SessionId,
 };
 
+pub use asks::Asks;
 pub use catalog::{Catalog, Entry, Role};
 pub use dress::{Carrier, Identity, Outfit};
 pub use extension::{Extension, Extensions, declare};
@@ -127,6 +129,9 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The notification that the client's roots have changed; `None` where the version has none,
     /// since the server asks for them anew with each request.
     fn roots_changed(&self) -> Option<String>;
+
+    /// What its servers may ask a client, whatever the client declared before the version was known.
+    fn asks(&self) -> Asks;
 }
 
 /// The dialect of a version.

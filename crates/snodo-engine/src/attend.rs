@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use snodo_dialect::Outfit;
+use snodo_dialect::{Asks, Outfit};
 use snodo_types::{Body, Cancelled, Envelope, ErrorObject, Members, Message, Meta, Raw, RequestId};
 
 use crate::question::{Answering, Question, Unanswerable};
@@ -68,13 +68,16 @@ impl Attendant {
         Self { answering, limit, running: Vec::new(), next_key: 0, duties: VecDeque::new() }
     }
 
-    /// Takes a message that concerns no call.
-    pub fn handle_message(&mut self, message: Message, outfit: &Outfit) {
+    /// Takes a message that concerns no call, of a server that may ask so much.
+    pub fn handle_message(&mut self, message: Message, asks: Asks, outfit: &Outfit) {
         match message.body() {
             Body::Request { id, method: "ping", .. } => {
                 self.reply(Message::result(id, "{}"), outfit)
             }
-            Body::Request { id, method, params } => self.asked(id.clone(), method, params, outfit),
+            Body::Request { id, method, params } => {
+                let question = Question::read(method, params, self.answering, asks);
+                self.asked(id.clone(), question, params.and_then(task_of), outfit);
+            }
             Body::Notification { method: "notifications/cancelled", params: Some(params) } => {
                 self.cancelled(params)
             }
@@ -110,8 +113,14 @@ impl Attendant {
         self.duties.pop_front()
     }
 
-    fn asked(&mut self, id: RequestId, method: &str, params: Option<&str>, outfit: &Outfit) {
-        let reply = match Question::read(method, params, self.answering) {
+    fn asked(
+        &mut self,
+        id: RequestId,
+        question: Result<Question, Unanswerable>,
+        task: Option<Raw>,
+        outfit: &Outfit,
+    ) {
+        let reply = match question {
             Ok(_) if self.running.len() >= self.limit => {
                 let text = format!("the client already answers {} requests", self.limit);
                 refuse(&id, ErrorObject::INTERNAL_ERROR, &text)
@@ -119,21 +128,20 @@ impl Attendant {
             Ok(question) => {
                 let key = self.next_key;
                 self.next_key += 1;
-                self.running.push(Running { key, id, task: params.and_then(task_of) });
+                self.running.push(Running { key, id, task });
                 return self.duties.push_back(Duty::Ask(key, question));
             }
             Err(Unanswerable::Malformed(why)) => refuse(&id, ErrorObject::INVALID_PARAMS, &why),
-            // 2025-11-25, elicitation, "Error Handling": a mode that was not declared.
-            Err(Unanswerable::Mode(kind)) => refuse(
-                &id,
-                ErrorObject::INVALID_PARAMS,
-                &format!("the client did not declare {kind}"),
-            ),
-            Err(Unanswerable::Nobody(_)) => refuse(
-                &id,
-                ErrorObject::METHOD_NOT_FOUND,
-                &format!("this client does not answer {method}"),
-            ),
+            // 2025-11-25, elicitation, "Error Handling": a mode that was not declared, or that the
+            // version does not have.
+            Err(Unanswerable::Mode(kind)) => {
+                let text = format!("this client does not answer {kind} here");
+                refuse(&id, ErrorObject::INVALID_PARAMS, &text)
+            }
+            Err(Unanswerable::Nobody(kind)) => {
+                let text = format!("this client does not answer {kind}");
+                refuse(&id, ErrorObject::METHOD_NOT_FOUND, &text)
+            }
         };
         self.reply(reply, outfit);
     }

@@ -1,6 +1,6 @@
 //! What becomes of what a server asks and tells of its own accord.
 
-use snodo_dialect::{Carrier, Extensions, Identity, Outfit, dialect};
+use snodo_dialect::{Asks, Carrier, Extensions, Identity, Outfit, dialect};
 use snodo_types::{Message, ProtocolVersion, Raw};
 
 use super::{Answering, Attendant, Duty, Refusal};
@@ -21,7 +21,11 @@ fn outfit() -> Outfit {
 }
 
 fn hear(attendant: &mut Attendant, text: &str) -> Vec<Duty> {
-    attendant.handle_message(Message::parse(text).expect(text), &outfit());
+    hear_of(Asks::ALL, attendant, text)
+}
+
+fn hear_of(asks: Asks, attendant: &mut Attendant, text: &str) -> Vec<Duty> {
+    attendant.handle_message(Message::parse(text).expect(text), asks, &outfit());
     std::iter::from_fn(|| attendant.poll()).collect()
 }
 
@@ -70,6 +74,47 @@ fn bad_parameters_and_undeclared_modes_are_told_apart_from_unknown_methods() {
     {
         let duties = hear(&mut attendant, &create(params));
         assert!(reply(&duties).contains("-32602"), "{params}: {duties:?}");
+    }
+}
+
+fn create_message(params: &str) -> String {
+    let messages = r#""messages":[],"maxTokens":5"#;
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{{{messages}{params}}}}}"#
+    )
+}
+
+// SRV-07
+#[test]
+fn tools_for_a_model_that_was_not_declared_to_use_them_are_refused() {
+    let model = Answering { sampling: true, ..Answering::default() };
+    for params in [r#","tools":[]"#, r#","tools":[{"name":"t"}]"#, r#","toolChoice":{}"#] {
+        let duties = hear(&mut Attendant::new(model, 16), &create_message(params));
+        assert!(reply(&duties).contains("-32602"), "{params}: {duties:?}");
+        let tools = Answering { sampling_tools: true, ..model };
+        let duties = hear(&mut Attendant::new(tools, 16), &create_message(params));
+        assert!(matches!(duties.as_slice(), [Duty::Ask(..)]), "{params}: {duties:?}");
+    }
+    let duties = hear(&mut Attendant::new(model, 16), &create_message(""));
+    assert!(matches!(duties.as_slice(), [Duty::Ask(..)]), "{duties:?}");
+}
+
+// INIT-13
+#[test]
+fn what_the_version_lacks_is_refused_whatever_was_declared() {
+    let all =
+        Answering { form: true, roots: true, sampling: true, sampling_tools: true, url: true };
+    let page = r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://example.com"}}"#;
+    let asks = dialect(ProtocolVersion::V2025_06_18).asks();
+    for answering in [all, Answering { form: false, ..all }] {
+        for asked in [page, &create_message(r#","tools":[{"name":"t"}]"#)] {
+            let mut attendant = Attendant::new(answering, 16);
+            let duties = hear_of(asks, &mut attendant, asked);
+            assert!(reply(&duties).contains("-32602"), "{asked}: {duties:?}");
+            let asks = dialect(ProtocolVersion::V2025_11_25).asks();
+            let duties = hear_of(asks, &mut attendant, asked);
+            assert!(matches!(duties.as_slice(), [Duty::Ask(..)]), "{asked}: {duties:?}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use snodo_dialect::Asks;
 use snodo_types::{
     Content, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitMode, ElicitParams,
     ElicitResult, MetaParams, Raw, Role, Roots, SamplingMessage,
@@ -86,19 +87,22 @@ impl Answering {
 }
 
 impl Question {
-    /// Reads what was asked: its kind, then its parameters, then whether anybody answers it.
+    /// Reads what was asked: its kind, then its parameters, then whether anybody answers it. What the
+    /// version's servers may not ask is answered by nobody.
     pub(crate) fn read(
         method: &str,
         params: Option<&str>,
         answering: Answering,
+        asks: Asks,
     ) -> Result<Self, Unanswerable> {
         let question = match method {
-            "elicitation/create" => elicitation(params, answering)?,
+            "elicitation/create" => elicitation(params, answering, asks)?,
             "roots/list" => Self::Roots(read_params(Some(params.unwrap_or("{}")), &[])?),
             "sampling/createMessage" => {
                 let asked: CreateMessageParams = read_params(params, &["messages", "maxTokens"])?;
                 check_tool_use(&asked.messages).map_err(Unanswerable::Malformed)?;
-                if asked.needs_tools() && answering.sampling && !answering.sampling_tools {
+                let tools = answering.sampling_tools && asks.tools;
+                if asked.needs_tools() && answering.sampling && !tools {
                     return Err(Unanswerable::Mode("sampling/createMessage with tools".to_owned()));
                 }
                 Self::Sampling(Box::new(asked))
@@ -163,7 +167,11 @@ impl Answer {
     }
 }
 
-fn elicitation(params: Option<&str>, answering: Answering) -> Result<Question, Unanswerable> {
+fn elicitation(
+    params: Option<&str>,
+    answering: Answering,
+    asks: Asks,
+) -> Result<Question, Unanswerable> {
     #[derive(Deserialize)]
     struct Mode {
         #[serde(default)]
@@ -185,7 +193,7 @@ fn elicitation(params: Option<&str>, answering: Answering) -> Result<Question, U
         }
         Some(ElicitMode::Url) => {
             let asked: ElicitParams = read_params(params, &["message", "url"])?;
-            if !answering.url {
+            if !(answering.url && asks.pages) {
                 return Err(missing("url"));
             }
             match asked.url.as_deref().and_then(page_host) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
-use snodo_dialect::Dialect;
+use snodo_dialect::{Asks, Dialect};
 use snodo_types::{
     Cause, ElicitAction, ElicitParams, ElicitResult, Error, ErrorObject, InputRequired,
     InputResponses, Kind, Raw, UrlElicitations,
@@ -80,7 +80,7 @@ impl Rounds {
         let mut questions = Vec::new();
         for (id, request) in asked.requests() {
             let params = request.params.as_ref().map(Raw::text);
-            match Question::read(&request.method, params, self.answering) {
+            match Question::read(&request.method, params, self.answering, Asks::ALL) {
                 Ok(question) => questions.push((id.to_owned(), question)),
                 Err(Unanswerable::Malformed(why)) => {
                     return Err(malformed(format!("{id:?}: {why}"), asked));

@@ -167,14 +167,14 @@ impl<'a> MetaKey<'a> {
     /// Whether the protocol keeps this key for itself: the second label of the prefix is `mcp`
     /// or `modelcontextprotocol`.
     ///
-    /// 2025-06-18 has the two the other way round (`mcp.dev/`), so that the first label counts
-    /// too when there are two labels or more.
+    /// In 2025-06-18 it is the last label but one (`mcp.dev/`, `tools.mcp.com/`); that counts too.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         let protocol = |label: &str| label == "mcp" || label == "modelcontextprotocol";
-        let mut labels = self.prefix.unwrap_or("").split('.');
-        let (first, second) = (labels.next(), labels.next());
-        second.is_some_and(|second| protocol(second) || first.is_some_and(protocol))
+        let prefix = self.prefix.unwrap_or("");
+        let second = prefix.split('.').nth(1);
+        let last_but_one = prefix.rsplit('.').nth(1);
+        second.is_some_and(protocol) || last_but_one.is_some_and(protocol)
     }
 }
 
@@ -208,15 +208,18 @@ mod tests {
         }
     }
 
-    // META-09
+    // META-09, INIT-16
     #[test]
-    fn the_protocol_owns_what_stands_under_its_second_label() {
+    fn the_protocol_owns_what_stands_under_its_second_label_or_its_last_but_one() {
         let reserved = |key| MetaKey::parse(key).expect("a key").is_reserved();
         assert!(reserved("io.modelcontextprotocol/x"));
         assert!(reserved("dev.mcp/x"));
         assert!(reserved("com.mcp.tools/x"));
         assert!(reserved("mcp.dev/x"), "2025-06-18");
         assert!(reserved("modelcontextprotocol.io/x"), "2025-06-18");
+        assert!(reserved("api.modelcontextprotocol.org/x"), "2025-06-18");
+        assert!(reserved("com.example.mcp.dev/x"), "2025-06-18");
+        assert!(!reserved("mcp.example.com/x"));
         assert!(!reserved("com.example.mcp/x"));
         assert!(!reserved("com.example/mcp"));
         assert!(!reserved("mcp"));

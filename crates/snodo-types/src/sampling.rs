@@ -220,7 +220,12 @@ impl CreateMessageParams {
     /// Whether it needs a client that samples with tools.
     #[must_use]
     pub fn needs_tools(&self) -> bool {
-        self.tools.is_some() || self.tool_choice.is_some()
+        // One that cannot be read stands among the others.
+        let unread = |name| self.other.get(name).is_some_and(|value| !value.is_null());
+        self.tools.is_some()
+            || self.tool_choice.is_some()
+            || unread("tools")
+            || unread("toolChoice")
     }
 
     /// What is known of `_meta`.

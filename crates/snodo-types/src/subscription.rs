@@ -57,6 +57,15 @@ pub struct SubscriptionParams {
 }
 
 impl SubscriptionFilter {
+    /// The members that have a name here, as they are written.
+    pub const MEMBERS: &'static [&'static str] = &[
+        "toolsListChanged",
+        "promptsListChanged",
+        "resourcesListChanged",
+        "resourceSubscriptions",
+        "taskIds",
+    ];
+
     /// Nothing.
     #[must_use]
     pub fn new() -> Self {

@@ -30,7 +30,8 @@ impl Aside {
 
     /// Takes what the server asked.
     pub(crate) fn take(&mut self, message: Message, connection: &Connection) {
-        self.machine.handle_message(message, &connection.opened.outfit);
+        let opened = &connection.opened;
+        self.machine.handle_message(message, opened.dialect.asks(), &opened.outfit);
         self.act(connection);
     }
 

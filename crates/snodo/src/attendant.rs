@@ -169,7 +169,7 @@ impl Post {
         if matches!(message.body(), Body::Request { .. }) && !self.context.answers() {
             return tracing::warn!(?message, "the server asks, which its version does not allow");
         }
-        self.machine.handle_message(message, &self.outfit);
+        self.machine.handle_message(message, self.context.asks(), &self.outfit);
     }
 
     fn act(&mut self, duty: Duty) {

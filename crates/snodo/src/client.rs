@@ -11,9 +11,10 @@ use snodo_direct::Runtime;
 use snodo_engine::{handler_failed, questions};
 use snodo_transport::{BoxFuture, Connect};
 use snodo_types::{
-    CallToolResult, CompleteParams, CompleteResult, DiscoverResult, EmptyResult, Error,
-    GetPromptResult, InputRequired, InputResponses, Item, LoggingLevel, Page, Prompt,
-    ProtocolVersion, Raw, ReadResourceResult, Resource, ResourceTemplate, SubscriptionFilter, Tool,
+    CallToolResult, ClientCapabilities, CompleteParams, CompleteResult, DiscoverResult,
+    EmptyResult, Error, GetPromptResult, InputRequired, InputResponses, Item, LoggingLevel, Page,
+    Prompt, ProtocolVersion, Raw, ReadResourceResult, Resource, ResourceTemplate,
+    SubscriptionFilter, Tool,
 };
 use tokio::sync::{OnceCell, watch};
 
@@ -407,7 +408,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The notification cannot be delivered (-32000).
+    /// It was not declared (-32602); the notification cannot be delivered (-32000).
     ///
     /// # Cancel safety
     ///
@@ -415,6 +416,12 @@ impl Client {
     pub async fn roots_changed(&self) -> Result<(), Error> {
         let connection = self.core.connection();
         let Some(text) = connection.opened.dialect.roots_changed() else { return Ok(()) };
+        let declared = connection.identity.capabilities.decode::<ClientCapabilities>();
+        if !declared.is_ok_and(|declared| declared.roots_list_changed()) {
+            return Err(Error::usage(
+                "changes of roots are told once `roots.listChanged` is declared",
+            ));
+        }
         let mut exchange = connection.transport.exchange(connection.opened.outfit.wrap(text));
         while let Some(incoming) = exchange.next().await {
             let told = incoming.map_err(Error::from);

@@ -88,6 +88,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         attendant: None,
         early: None,
         context: context.clone(),
+        close_limit: options.close_limit(),
     };
     let (opened, transport, [attendant, early]) =
         opening.run().await.map_err(|(doing, error)| error.at(doing, &target))?;
@@ -107,8 +108,8 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         restored: OnceCell::new(),
         early,
     };
-    // Both cells are this connection's own, and empty until here.
-    let _ = connection.context.era.set(connection.opened.dialect.era());
+    // Both cells are this connection's own; the version of a session is there already.
+    let _ = connection.context.dialect.set(connection.opened.dialect);
     if let Some(info) = connection.server.info() {
         drop(connection.context.server.set(info.clone()));
     }
@@ -131,6 +132,8 @@ struct Opening<'a> {
     attendant: Option<Attendant>,
     early: Option<Attendant>,
     context: Context,
+    /// How long a polite end may take.
+    close_limit: Duration,
 }
 
 /// What a negotiation leaves behind: the attendants are kept with the connection.
@@ -148,18 +151,26 @@ impl Opening<'_> {
                 Some(Step::Done(Ok(opened))) => {
                     return Ok((opened, self.transport, [self.attendant, self.early]));
                 }
-                Some(Step::Done(Err(error))) => return Err((doing, error)),
+                Some(Step::Done(Err(error))) => {
+                    self.leave().await;
+                    return Err((doing, error));
+                }
                 Some(Step::Send(envelope)) => {
                     if envelope.opens_session {
                         self.attend();
+                    }
+                    if let Some(dialect) = self.negotiation.agreed() {
+                        // The server may ask as soon as it hears of this.
+                        let _ = self.context.dialect.set(dialect);
                     }
                     exchange = Some(self.transport.exchange(envelope));
                 }
                 Some(Step::Reopen) => {
                     exchange = None;
-                    self.reopen().await.map_err(|error| ("connect", Error::from(error)))?;
-                    if self.context.sink.is_some() {
-                        self.attend();
+                    match self.reopen().await {
+                        Ok(()) if self.context.sink.is_some() => self.attend(),
+                        Ok(()) => {}
+                        Err(error) => self.negotiation.handle_reopen_failed(error.into()),
                     }
                 }
                 Some(Step::Serve(message)) => self.serve(message).await,
@@ -212,6 +223,14 @@ impl Opening<'_> {
         self.transport = self.connector.connect().await?;
         self.negotiation.handle_reopened();
         Ok(())
+    }
+
+    /// A session that the server has opened and nobody will use is ended there.
+    async fn leave(&mut self) {
+        if let Some(routing) = self.negotiation.take_session() {
+            (self.attendant, self.early) = (None, None);
+            self.transport.close(routing, self.close_limit).await;
+        }
     }
 
     fn poll_event(

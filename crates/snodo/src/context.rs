@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use snodo_dialect::Era;
+use snodo_dialect::{Asks, Dialect, Era};
 use snodo_types::{Implementation, Message, Raw};
 
 use crate::handlers::Handlers;
@@ -28,7 +28,7 @@ pub(crate) struct Context {
     /// The caller's function for all of them.
     pub(crate) sink: Option<NotificationSink>,
     /// Known once the version is settled.
-    pub(crate) era: Arc<OnceLock<Era>>,
+    pub(crate) dialect: Arc<OnceLock<&'static dyn Dialect>>,
 }
 
 /// The caller's function for what a server tells.
@@ -57,13 +57,13 @@ impl Context {
             served: Arc::default(),
             bridge: Arc::default(),
             sink: options.sink.clone(),
-            era: Arc::default(),
+            dialect: Arc::default(),
         }
     }
 
     /// The same for another connection, of which nothing is known yet.
     pub(crate) fn anew(&self, epoch: u64) -> Self {
-        Self { epoch, server: Arc::default(), era: Arc::default(), ..self.clone() }
+        Self { epoch, server: Arc::default(), dialect: Arc::default(), ..self.clone() }
     }
 
     /// What came unasked and was lost before anybody saw it.
@@ -80,7 +80,12 @@ impl Context {
     /// Whether the server may ask of its own accord: not where every request stands alone
     /// (2026-07-28, transports, "Receiving Messages").
     pub(crate) fn answers(&self) -> bool {
-        self.era.get() != Some(&Era::Stateless)
+        self.dialect.get().is_none_or(|dialect| dialect.era() != Era::Stateless)
+    }
+
+    /// What the server may ask. Before the version is settled, nothing that some versions lack.
+    pub(crate) fn asks(&self) -> Asks {
+        self.dialect.get().map_or(Asks::PLAIN, |dialect| dialect.asks())
     }
 
     /// Tells everybody who wants to know. A function of the caller's that panics harms nobody else.

@@ -1,5 +1,7 @@
 //! Asking a server for signs of life.
 
+use std::future::IntoFuture;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -69,13 +71,15 @@ async fn watch(core: Weak<Core>, keep_alive: KeepAlive) {
     let mut failures = 0;
     loop {
         tokio::time::sleep(every).await;
+        let answer = sign_of_life(&core, every).await;
         let Some(core) = core.upgrade().filter(|core| !core.is_closed()) else { return };
-        match sign_of_life(&core, every).await {
-            Ok(()) => {
+        match answer {
+            None => {}
+            Some(Ok(())) => {
                 failures = 0;
                 core.note(State::Connected);
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 failures += 1;
                 tracing::warn!(server = core.target, failures, %error, "no sign of life");
                 if failures >= keep_alive.failures.max(1) {
@@ -87,18 +91,47 @@ async fn watch(core: Weak<Core>, keep_alive: KeepAlive) {
     }
 }
 
-/// Any word of the server's is one.
-async fn sign_of_life(core: &Arc<Core>, within: Duration) -> Result<(), Error> {
-    let client = Client::of(Arc::clone(core));
-    let answer = match core.connection().opened.dialect.era() {
-        Era::Initialize => client.ping().timeout(within).await.map(drop),
-        _ => client.discover().timeout(within).await.map(drop),
+/// Asks once, unless the client is gone or closed; gives up where nobody but the question itself holds
+/// the client any more.
+async fn sign_of_life(core: &Weak<Core>, within: Duration) -> Option<Result<(), Error>> {
+    let client = Client::of(core.upgrade().filter(|core| !core.is_closed())?);
+    let mut asking = pin!(ask(client, within));
+    loop {
+        match tokio::time::timeout(GLANCE, asking.as_mut()).await {
+            Ok(answer) => return Some(answer),
+            // Should the question hold fewer, it is asked again in a while; that harms nobody.
+            Err(_) if core.strong_count() <= HELD_BY_A_QUESTION => return None,
+            Err(_) => {}
+        }
+    }
+}
+
+/// Any word of the server's is a sign of life.
+async fn ask(client: Client, within: Duration) -> Result<(), Error> {
+    let era = client.core().connection().opened.dialect.era();
+    let answer = match era {
+        Era::Initialize => {
+            let asking = client.ping().timeout(within).into_future();
+            drop(client);
+            asking.await.map(drop)
+        }
+        _ => {
+            let asking = client.discover().timeout(within).into_future();
+            drop(client);
+            asking.await.map(drop)
+        }
     };
     match answer {
         Err(error) if error.transport().is_some() || error.is_timeout() => Err(error),
         _ => Ok(()),
     }
 }
+
+/// How often a question that waits looks whether anybody still wants to know.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// A request under way and its driver hold the client.
+const HELD_BY_A_QUESTION: usize = 2;
 
 async fn give_up(core: &Arc<Core>, error: &Error) {
     core.note(State::Lost);

@@ -14,6 +14,7 @@ use snodo_transport::BoxFuture;
 use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool, TraceContext};
 
 use crate::call::Call;
+use crate::client::Core;
 use crate::request::Finish;
 use crate::tools;
 use crate::{Client, Reply, Request, Response};
@@ -35,29 +36,36 @@ pub struct ListKind<T> {
 }
 
 impl<T> ListKind<T> {
-    const fn new(method: &'static str) -> Self {
-        Self { method, finish: |_, _| {} }
+    const fn new(method: &'static str, finish: Finish<Page<T>>) -> Self {
+        Self { method, finish }
     }
 }
 
 impl ListKind<Prompt> {
     /// The prompts.
-    pub const PROMPTS: Self = Self::new("prompts/list");
+    pub const PROMPTS: Self =
+        Self::new("prompts/list", |page, core| tell_left_out("prompts/list", page, core));
 }
 
 impl ListKind<Resource> {
     /// The resources that have a URI of their own.
-    pub const RESOURCES: Self = Self::new("resources/list");
+    pub const RESOURCES: Self =
+        Self::new("resources/list", |page, core| tell_left_out("resources/list", page, core));
 }
 
 impl ListKind<ResourceTemplate> {
     /// The templates of resource URIs.
-    pub const RESOURCE_TEMPLATES: Self = Self::new("resources/templates/list");
+    pub const RESOURCE_TEMPLATES: Self = Self::new("resources/templates/list", |page, core| {
+        tell_left_out("resources/templates/list", page, core);
+    });
 }
 
 impl ListKind<Tool> {
     /// The tools.
-    pub const TOOLS: Self = Self { method: "tools/list", finish: tools::sift };
+    pub const TOOLS: Self = Self::new("tools/list", |page, core| {
+        tell_left_out("tools/list", page, core);
+        tools::sift(page, core);
+    });
 }
 
 impl<T> Clone for ListKind<T> {
@@ -236,9 +244,6 @@ impl<T: Item> Pages<T> {
                 None => self.guard.turn(page.next_cursor.clone()),
             };
             self.next = next.map_err(|error| error.at(self.list.kind.method, target))?.map(Some);
-            for item in page.left_out.items() {
-                tracing::warn!(method = self.list.kind.method, server = target.as_str(), %item, "left out of the list");
-            }
             Ok(page)
         });
         Poll::Ready(Some(turned))
@@ -256,5 +261,12 @@ impl<T: Item> Stream for Pages<T> {
 impl<T> fmt::Debug for Pages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pages").field("list", &self.list).finish_non_exhaustive()
+    }
+}
+
+/// An item that cannot be read loses no list, and is not lost without a word.
+fn tell_left_out<T>(method: &'static str, page: &Page<T>, core: &Core) {
+    for item in page.left_out.items() {
+        tracing::warn!(method, server = core.target, %item, "left out of the list");
     }
 }

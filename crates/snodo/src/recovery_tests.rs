@@ -362,6 +362,38 @@ async fn keeping_alive_does_not_keep_a_client() {
     assert!(core.upgrade().is_none());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_under_way_keeps_no_client_that_everybody_else_has_left() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let keep_alive = KeepAlive::every(Duration::from_secs(600));
+        let builder = Client::builder().protocol([version]).keep_alive(keep_alive);
+        let client = builder.connect(server.clone()).await.expect("connected");
+        let core = Arc::downgrade(client.core());
+        server.mute.store(true, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_secs(610)).await;
+        drop(client);
+        assert!(core.upgrade().is_some(), "the question waits for its answer");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(core.upgrade().is_none(), "{version}");
+    }
+}
+
+/// One who still holds the client hears what the question comes to.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_alone_keeps_the_question_going() {
+    let server = Mortal::new(ProtocolVersion::V2026_07_28);
+    let keep_alive = KeepAlive::every(Duration::from_secs(10));
+    let builder = Client::builder().protocol([server.version]).keep_alive(keep_alive);
+    let client = builder.connect(server.clone()).await.expect("connected");
+    let events = client.listen(SubscriptionFilter::new().tools_list_changed());
+    let mut events = events.await.expect("acknowledged");
+    drop(client);
+    server.mute.store(true, Ordering::SeqCst);
+    let ended = tokio::time::timeout(Duration::from_secs(25), events.next()).await;
+    assert!(matches!(ended, Ok(Some(Event::Closed(_)))), "{ended:?}");
+}
+
 // VER-10
 #[tokio::test(start_paused = true)]
 async fn a_kept_verdict_spares_the_question() {

@@ -7,7 +7,7 @@ use snodo_types::{
 };
 
 use crate::{
-    Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Request, classic, sealed,
+    Asks, Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Request, classic, sealed,
 };
 
 /// Its dialect.
@@ -55,5 +55,9 @@ impl crate::Dialect for Dialect {
 
     fn roots_changed(&self) -> Option<String> {
         Some(classic::ROOTS_CHANGED.to_owned())
+    }
+
+    fn asks(&self) -> Asks {
+        Asks::PLAIN
     }
 }

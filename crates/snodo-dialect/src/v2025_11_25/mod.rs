@@ -7,8 +7,8 @@ use snodo_types::{
 };
 
 use crate::{
-    Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Params, Request, classic,
-    sealed,
+    Asks, Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Params, Request,
+    classic, sealed,
 };
 
 /// Its dialect.
@@ -61,6 +61,10 @@ impl crate::Dialect for Dialect {
 
     fn roots_changed(&self) -> Option<String> {
         Some(classic::ROOTS_CHANGED.to_owned())
+    }
+
+    fn asks(&self) -> Asks {
+        Asks::ALL
     }
 }
 

@@ -14,7 +14,7 @@ use snodo_types::{
 };
 
 use crate::{
-    Carrier, Catalog, Era, Identity, LogLevel, Outfit, Request, Role, classic, dress,
+    Asks, Carrier, Catalog, Era, Identity, LogLevel, Outfit, Request, Role, classic, dress,
     encode_header, meta, outcome, sealed,
 };
 
@@ -109,6 +109,10 @@ impl crate::Dialect for Dialect {
 
     fn roots_changed(&self) -> Option<String> {
         None
+    }
+
+    fn asks(&self) -> Asks {
+        Asks::ALL
     }
 }
 

@@ -5,10 +5,10 @@ mod plan;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use snodo_dialect::{Era, Params, Request, dialect, initialize};
+use snodo_dialect::{Dialect, Era, Params, Request, dialect, initialize};
 use snodo_types::{
-    Body, Cause, Error, ErrorObject, Kind, Message, Processed, ProtocolVersion, TransportError,
-    TransportFault,
+    Body, Cause, Error, ErrorObject, Kind, Message, Processed, ProtocolVersion, Routing,
+    TransportError, TransportFault,
 };
 
 use crate::Step;
@@ -32,6 +32,8 @@ pub struct Negotiation {
     probe: Option<Error>,
     /// What the server hung up on before it heard it was sent once more.
     repeated: bool,
+    /// Ends the session that the server has opened.
+    begun: Option<Routing>,
     doing: &'static str,
 }
 
@@ -72,6 +74,7 @@ impl Negotiation {
             aside: None,
             probe: None,
             repeated: false,
+            begun: None,
             doing: "connect",
         }
     }
@@ -151,6 +154,12 @@ impl Negotiation {
         }
     }
 
+    /// The routing that ends a session which the server opened and nobody will use: it is taken once
+    /// the negotiation has failed (2025-11-25, transports, "Session Management").
+    pub fn take_session(&mut self) -> Option<Routing> {
+        self.begun.take()
+    }
+
     /// What was sent last was handed to the peer.
     pub fn handle_sent(&mut self) {
         self.state = match std::mem::replace(&mut self.state, State::Told) {
@@ -215,6 +224,14 @@ impl Negotiation {
         }
     }
 
+    /// The connection could not be made anew.
+    pub fn handle_reopen_failed(&mut self, error: Error) {
+        if matches!(self.state, State::Reopening) {
+            self.doing = "connect";
+            self.fail(error);
+        }
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is due, if ever.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
@@ -222,6 +239,16 @@ impl Negotiation {
             State::Probing { .. } | State::Initializing(_) | State::Announcing(_) => {
                 self.deadline.at()
             }
+            _ => None,
+        }
+    }
+
+    /// What was agreed on, from when the server is told so: what it asks from then on is asked in
+    /// this version.
+    #[must_use]
+    pub fn agreed(&self) -> Option<&'static dyn Dialect> {
+        match &self.state {
+            State::Announce(opened) | State::Announcing(opened) => Some(opened.dialect),
             _ => None,
         }
     }
@@ -344,11 +371,14 @@ impl Negotiation {
         else {
             return;
         };
-        match negotiated(result, versions) {
-            Ok(version) => {
-                let dialect = dialect(version);
-                let id = answer.outside().and_then(|outside| outside.session.clone());
-                let outfit = dialect.outfit(&self.plan.identity, self.plan.carrier, id.as_ref());
+        let id = answer.outside().and_then(|outside| outside.session.clone());
+        let chosen = negotiated(result, versions);
+        // Where no version was agreed on, the session ends in the one that was asked for.
+        let dialect = dialect(*chosen.as_ref().unwrap_or(&versions[0]));
+        let outfit = dialect.outfit(&self.plan.identity, self.plan.carrier, id.as_ref());
+        self.begun = id.is_some().then(|| outfit.routing().clone());
+        match chosen {
+            Ok(_) => {
                 let session = Some(Session { id, answer });
                 let opened = Opened { dialect, outfit, session, discovered: None };
                 self.state = State::Announce(Box::new(opened));

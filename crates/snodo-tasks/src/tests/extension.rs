@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use snodo::types::{InputResponses, TaskStatus};
 
-use super::server::{NEW, Server, created, task, text};
+use super::server::{NEW, OLD, Server, created, task, text};
 use crate::{Called, TaskClient, Tasks};
 
 fn declared(params: &Value) -> &Value {
@@ -88,6 +88,38 @@ async fn a_task_that_was_not_declared_for_is_invalid() {
     let client = server.connect(NEW).await;
     let error = client.call_tool("slow", ()).await.expect_err("nobody declared it");
     assert_eq!(error.code(), -32000);
+}
+
+// VER-19
+#[tokio::test]
+async fn where_one_side_alone_has_the_extension_calls_are_plain_and_its_verbs_refused_by_name() {
+    // The server knows nothing of it, and answers as its core does.
+    let server = Server::new().says("tools/call", text("done")).fails("tasks/get", -32601);
+    let tasks = TaskClient::new(&server.connect(NEW).await);
+    let called = tasks.call_tool("slow", ()).await.expect("a result");
+    assert!(matches!(called, Called::Complete(reply) if reply.text() == "done"));
+    let task = tasks.task("t-1").expect("a version with tasks");
+    let error = tasks.get(&task).await.expect_err("the server has no tasks");
+    assert_eq!(error.code(), -32601);
+    assert!(error.to_string().contains("tasks/get"), "{error}");
+
+    // The version knows nothing of it.
+    let server = Server::new().says("tools/call", text("done"));
+    let tasks = TaskClient::new(&server.connect(OLD).await);
+    let called = tasks.call_tool("slow", ()).await.expect("a result");
+    assert!(matches!(called, Called::Complete(_)), "{called:?}");
+    let error = tasks.task("t-1").expect_err("no tasks");
+    assert_eq!(error.code(), -32602);
+    assert!(error.to_string().contains("2025-06-18 has no tasks"), "{error}");
+
+    // The client knows nothing of it, and the server answers with it all the same.
+    let server = Server::new()
+        .says("tools/call", created("working", json!({})))
+        .says("tools/call", text("done"));
+    let client = server.connect(NEW).await;
+    let error = client.call_tool("slow", ()).await.expect_err("nobody declared it");
+    assert!(error.to_string().contains(r#""task", which nobody announced"#), "{error}");
+    assert_eq!(client.call_tool("quick", ()).await.expect("a result").text(), "done");
 }
 
 // TASK-10

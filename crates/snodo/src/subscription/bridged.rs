@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use snodo_dialect::Params;
 use snodo_transport::{BoxFuture, Incoming};
@@ -40,6 +39,7 @@ impl Bridged {
         filter: SubscriptionFilter,
         options: Options,
     ) -> Result<(Self, SubscriptionFilter), Error> {
+        check(&filter)?;
         if !filter.other.is_empty() || !filter.tasks().is_empty() {
             tracing::debug!("keys of extensions are left out: this version knows none");
         }
@@ -62,7 +62,7 @@ impl Bridged {
         // What changes from here on is told.
         place.bridge.set_filter(number, &accepted);
         for uri in accepted.resource_subscriptions.take().unwrap_or_default() {
-            match watched.watch(&client, &uri, options.timeout).await {
+            match watched.watch(&client, &uri, &options).await {
                 Ok(()) => accepted = accepted.resource(uri),
                 // Some servers declare what they do not have.
                 Err(error) if error.code() == ErrorObject::METHOD_NOT_FOUND => {
@@ -163,16 +163,18 @@ const MOST_REFUSALS: u32 = 3;
 
 impl Watched {
     /// Watches one more resource. The server is asked once for all who watch it.
-    async fn watch(
-        &mut self,
-        client: &Client,
-        uri: &str,
-        timeout: Option<Duration>,
-    ) -> Result<(), Error> {
+    async fn watch(&mut self, client: &Client, uri: &str, options: &Options) -> Result<(), Error> {
         let first = self.core.connection().context.bridge.watch(uri);
         self.uris.push(uri.to_owned());
         if first {
-            client.subscribe(uri).timeout(timeout).await?;
+            let mut request = client.subscribe(uri).timeout(options.timeout);
+            for (name, value) in &options.meta {
+                request = request.meta(name.clone(), value);
+            }
+            if let Some(trace) = options.trace.clone() {
+                request = request.trace_context(trace);
+            }
+            request.await?;
         }
         Ok(())
     }
@@ -207,6 +209,13 @@ impl Drop for Watched {
             }
         }
     }
+}
+
+/// Where no server sees the filter, its known members are checked here: one of another kind than it
+/// has stands among the others.
+fn check(filter: &SubscriptionFilter) -> Result<(), Error> {
+    let known = SubscriptionFilter::MEMBERS.iter().find(|name| filter.other.get(name).is_some());
+    known.map_or(Ok(()), |name| Err(Error::usage(format!("the filter's `{name}` cannot be read"))))
 }
 
 /// As much of a filter as the server declared to tell.

@@ -91,7 +91,7 @@ impl Listen {
         self
     }
 
-    /// Adds a member to the `_meta` of the request.
+    /// Adds a member to the `_meta` of the request; see [`Request::meta`](crate::Request::meta).
     pub fn meta(mut self, name: impl Into<Cow<'static, str>>, value: impl Serialize) -> Self {
         match meta_member(name, value) {
             Ok(member) => self.options.meta.push(member),

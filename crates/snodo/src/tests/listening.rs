@@ -4,11 +4,13 @@ use std::future::{IntoFuture, pending};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use snodo_transport::Abilities;
+use snodo_transport::{Abilities, Incoming};
+use snodo_types::TraceContext;
 
+use super::peer::status;
 use super::{Call, Far, Peer, SECOND, once, session, settle, stateless, timed};
-use crate::types::SubscriptionFilter;
-use crate::{Client, Event};
+use crate::types::{Kind, Overflow, SubscriptionFilter};
+use crate::{Client, Closed, Event};
 
 fn tools() -> SubscriptionFilter {
     SubscriptionFilter::new().tools_list_changed()
@@ -129,6 +131,137 @@ async fn a_transport_that_cannot_listen_says_so_and_sends_nothing() {
         assert_eq!(client.listen(tools()).await.expect_err("it cannot").code(), -32602);
         assert_eq!(peer.sent().len(), sent);
     }
+}
+
+// S-60, S-66
+#[tokio::test(start_paused = true)]
+async fn the_filter_and_the_options_go_with_the_request() {
+    let peer = quiet(true);
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let trace = || TraceContext::new(parent).expect("a trace");
+    let mut filter = tools().resource("file:///a").task("t-1");
+    filter.other.insert("com.example/own", json!({ "a": [1] }));
+    let listen = client.listen(filter).meta("com.example/tenant", "acme").trace_context(trace());
+    let events = listen.await.expect("acknowledged");
+    let params = peer.sent()[0]["params"].clone();
+    let asked = json!({
+        "toolsListChanged": true, "resourceSubscriptions": ["file:///a"], "taskIds": ["t-1"],
+        "com.example/own": { "a": [1] }
+    });
+    assert_eq!(params["notifications"], asked);
+    assert_eq!(serde_json::to_value(events.accepted()).expect("a filter"), asked);
+    assert_eq!(
+        (&params["_meta"]["com.example/tenant"], &params["_meta"]["traceparent"]),
+        (&json!("acme"), &json!(parent))
+    );
+    for key in ["-a", "a b"] {
+        let error = client.listen(tools()).meta(key, 1).await.expect_err(key);
+        assert_eq!(error.code(), -32602);
+    }
+    assert_eq!(peer.sent().len(), 1);
+
+    let (client, mut far) = watching().await;
+    let filter = SubscriptionFilter::new().resource("file:///a");
+    let listen = client.listen(filter).meta("com.example/tenant", "acme").trace_context(trace());
+    let server = async {
+        let asked = far.read().await;
+        far.answer(&asked, json!({})).await;
+        asked["params"].clone()
+    };
+    let (events, params) = tokio::join!(listen.into_future(), server);
+    let meta = json!({ "com.example/tenant": "acme", "traceparent": parent });
+    assert_eq!(params, json!({ "uri": "file:///a", "_meta": meta }));
+    drop(events);
+}
+
+// S-60, S-62
+#[tokio::test(start_paused = true)]
+async fn a_filter_that_cannot_be_read_is_refused_by_the_server_or_where_it_sees_none_here() {
+    let mut filter = tools();
+    filter.other.insert("resourceSubscriptions", json!("file:///a"));
+    let peer = Peer::own_stream(|call: Call| async move {
+        let asked = &call.message["params"]["notifications"]["resourceSubscriptions"];
+        let code = if asked.is_string() { -32602 } else { -32603 };
+        call.refuse(json!({ "code": code, "message": "no such filter" })).await;
+        Ok(())
+    });
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let error = client.listen(filter.clone()).await.expect_err("the server's");
+    assert_eq!((error.code(), error.message()), (-32602, "no such filter"));
+
+    let (client, mut far) = watching().await;
+    let error = client.listen(filter).await.expect_err("our own");
+    assert_eq!((error.code(), error.kind()), (-32602, Kind::Protocol));
+    assert!(far.is_silent().await);
+}
+
+// S-61, S-62
+#[tokio::test(start_paused = true)]
+async fn it_is_there_once_acknowledged_and_every_failure_before_is_told_apart() {
+    let peer = Peer::own_stream(|call: Call| async move {
+        match call.message["params"]["notifications"]["resourceSubscriptions"][0].as_str() {
+            Some("part") => {
+                tokio::time::sleep(SECOND).await;
+                let params = json!({ "notifications": { "toolsListChanged": true } });
+                call.say(tagged(&call, "notifications/subscriptions/acknowledged", params)).await;
+                pending::<()>().await;
+            }
+            Some("error") => call.refuse(json!({ "code": -32007, "message": "no" })).await,
+            Some("end") => {}
+            Some("break") => return Err(status(503)),
+            _ => pending::<()>().await,
+        }
+        Ok(())
+    });
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let listen = |what: &str| {
+        let listen = client.listen(tools().resource(what)).timeout(3 * SECOND);
+        timed(listen.into_future())
+    };
+    let (waited, events) = listen("part").await;
+    let events = events.expect("acknowledged");
+    assert_eq!((waited, events.accepted()), (SECOND, &tools()));
+    assert_eq!(listen("error").await.1.expect_err("the server's").code(), -32007);
+    let ended = listen("end").await.1.expect_err("it ended");
+    assert_eq!((ended.code(), ended.kind()), (-32000, Kind::Transport));
+    let broken = listen("break").await.1.expect_err("it broke");
+    assert_eq!(broken.transport().and_then(|below| below.status()), Some(503));
+    let (waited, silent) = listen("never").await;
+    let silent = silent.expect_err("nothing came");
+    assert_eq!((silent.code(), silent.is_timeout(), waited), (-32001, true, 3 * SECOND));
+    drop(events);
+    assert_eq!(peer.alive(), (1, 0));
+}
+
+// S-63, S-64
+#[tokio::test(start_paused = true)]
+async fn what_found_no_room_is_counted_before_the_next_event_and_the_end_comes_last() {
+    let peer = Peer::own_stream(|call: Call| async move {
+        acknowledge(&call).await;
+        call.tell(Incoming::Dropped(3)).await;
+        let event = json!({ "n": 4, "x-own": true });
+        call.say(tagged(&call, "notifications/tools/list_changed", event)).await;
+        call.answer(json!({ "resultType": "complete" })).await;
+        Ok(())
+    });
+    let client = stateless().connect(peer.clone()).await.expect("connected");
+    let listen = client.listen(tools()).max_buffer(7).overflow(Overflow::DropNewest);
+    let mut events = listen.await.expect("acknowledged");
+    assert!(matches!(events.next().await, Some(Event::Dropped(3))));
+    let Some(Event::Notification(told)) = events.next().await else { panic!("an event") };
+    let params: Value = told.params().expect("an object");
+    assert_eq!(told.method(), "notifications/tools/list_changed");
+    assert_eq!((&params["n"], &params["x-own"]), (&json!(4), &json!(true)));
+    assert_eq!(params["_meta"]["io.modelcontextprotocol/subscriptionId"], peer.sent()[0]["id"]);
+    let ended = events.next().await;
+    assert!(matches!(ended, Some(Event::Closed(Closed::Complete))), "{ended:?}");
+    assert!(events.next().await.is_none());
+    let inboxes = peer.inboxes();
+    assert_eq!((inboxes[0].capacity, inboxes[0].overflow), (7, Overflow::DropNewest));
+    drop(client.listen(tools()).await);
+    let inboxes = peer.inboxes();
+    assert_eq!((inboxes[1].capacity, inboxes[1].overflow), (100, Overflow::DropOldest));
 }
 
 /// A client of a pipe whose server lets resources be watched.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
+use super::secrets::Log;
 use super::{Call, Peer, once, session, settle, stateless, timed};
 use crate::types::{Cause, Kind};
 use crate::{Client, ListKind};
@@ -195,7 +196,9 @@ async fn broken_items_are_left_out_and_counted_and_never_lose_the_list() {
     ]);
     let peer = pages([json!({ "tools": tools, "x-page": 1 }), json!({ "tools": {} }), json!({})]);
     let client = connect(&peer).await;
+    let (log, _guard) = Log::catch();
     let page = client.list_page(ListKind::TOOLS, None).await.expect("a page");
+    assert_eq!(log.text().matches("left out of the list").count(), 5, "{}", log.text());
     let names: Vec<_> = page.items.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!((names, page.left_out.count()), (vec!["a", "b"], 5));
     assert!(page.raw().contains("x-page") && page.raw().contains("x-own"));

@@ -3,6 +3,7 @@
 //! Most peers here are a [`Peer`]: a transport in memory whose every answer a test decides, which
 //! keeps what was sent, what was given up, and what is still alive. Byte pipes are a [`Far`] end.
 
+mod agreed;
 mod cancel;
 mod closing;
 mod errors;

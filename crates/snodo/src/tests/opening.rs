@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use snodo_transport::{Abilities, Connect};
-use snodo_types::TransportError;
+use snodo_types::{Cause, TransportError, TransportFault};
 
 use super::far::question_of;
 use super::serving::ada;
@@ -44,6 +44,29 @@ async fn the_transport_of_the_probe_is_gone_before_the_next_one_is_made() {
     assert_eq!(client.expect("a session").protocol(), super::SESSION);
     assert_eq!(*lives.lock().expect("no panic"), [0, 0]);
     assert_eq!(peer.closed().len(), 1);
+}
+
+// S-17
+#[tokio::test(start_paused = true)]
+async fn a_server_that_cannot_be_reached_again_after_the_probe_is_told_with_its_first_answer() {
+    /// Connects once.
+    struct Once(Peer);
+
+    impl Connect for Once {
+        type Transport = super::peer::Connection;
+
+        async fn connect(&self) -> Result<Self::Transport, TransportError> {
+            match self.0.connections() {
+                0 => self.0.connect().await,
+                _ => Err(TransportError::new(TransportFault::Spawn, "no such program")),
+            }
+        }
+    }
+
+    let error = Client::connect(Once(old())).await.expect_err("it is gone");
+    let told = error.to_string();
+    assert!(told.contains("no such program") && told.contains("unknown"), "{told}");
+    assert!(matches!(error.cause(), Some(Cause::Negotiation { .. })), "{error:?}");
 }
 
 // S-13, S-15, S-18

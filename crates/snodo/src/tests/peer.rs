@@ -12,7 +12,8 @@ use futures_core::Stream;
 use serde_json::{Value, json};
 use snodo_transport::{Abilities, BoxFuture, Connect, Exchange, Incoming, Sender, Transport};
 use snodo_types::{
-    Body, Envelope, Message, Outside, Routing, SessionId, TransportError, TransportFault,
+    Body, Envelope, InboxLimits, Message, Outside, Routing, SessionId, TransportError,
+    TransportFault,
 };
 
 /// What a test's function makes of a message that was sent.
@@ -36,6 +37,7 @@ struct Inner {
 #[derive(Default)]
 struct Seen {
     sent: Vec<Value>,
+    inboxes: Vec<InboxLimits>,
     given_up: Vec<Value>,
     closed: Vec<(Duration, Option<String>)>,
     closing_takes: Duration,
@@ -131,6 +133,11 @@ impl Peer {
         self
     }
 
+    /// The room that was given to what each message brings.
+    pub(crate) fn inboxes(&self) -> Vec<InboxLimits> {
+        self.seen().inboxes.clone()
+    }
+
     /// How many connections were made.
     pub(crate) fn connections(&self) -> usize {
         self.0.connections.load(Ordering::SeqCst)
@@ -207,7 +214,18 @@ impl Call {
 
     /// Answers `initialize` with a session.
     pub(crate) async fn open_session(&self, id: &str) {
-        let result = json!({ "jsonrpc": "2.0", "id": self.id, "result": self.greeting() });
+        self.greet_in_session(self.greeting(), id).await;
+    }
+
+    /// The same in a version that the client did not ask for.
+    pub(crate) async fn open_session_in(&self, version: &str, id: &str) {
+        let mut greeting = self.greeting();
+        greeting["protocolVersion"] = version.into();
+        self.greet_in_session(greeting, id).await;
+    }
+
+    async fn greet_in_session(&self, greeting: Value, id: &str) {
+        let result = json!({ "jsonrpc": "2.0", "id": self.id, "result": greeting });
         let outside = Outside { session: SessionId::new(id), ..Outside::default() };
         self.tell(Incoming::Message(parse(&result).with_outside(outside))).await;
     }
@@ -313,6 +331,7 @@ impl Stream for Watched {
             let envelope = envelope.clone();
             let message: Value = serde_json::from_str(&envelope.message).expect("JSON");
             self.peer.seen().sent.push(message.clone());
+            self.peer.seen().inboxes.push(envelope.inbox);
             let method = message["method"].as_str().unwrap_or("=").to_owned();
             let (inner, connection, id) = (Arc::clone(&self.peer.0), self.number, envelope.id);
             let carried = (*envelope).clone();

@@ -113,6 +113,42 @@ fn a_version_that_is_not_allowed_is_refused_and_the_session_not_begun() {
     assert_eq!(data(&talk.failed())["negotiated"], "2025-06-18");
 }
 
+// INIT-04
+#[test]
+fn a_session_that_nobody_will_use_is_to_be_ended_and_none_is_where_there_is_none() {
+    let mut talk = Talk::initializing(HTTP);
+    talk.hears(with_session(&talk, &initialized("2031-01-01")));
+    talk.failed();
+    let ending = talk.negotiation.take_session().expect("a session was opened");
+    assert_eq!(ending.value("Mcp-Session-Id"), Some("6f1c"));
+    assert_eq!(ending.value("MCP-Protocol-Version"), Some("2025-11-25"));
+    assert!(talk.negotiation.take_session().is_none(), "once");
+
+    let mut talk = Talk::initializing(HTTP);
+    talk.hears(with_session(&talk, &initialized("2025-06-18")));
+    assert!(matches!(talk.step(), Some(Step::Send(_))));
+    talk.negotiation.handle_closed(Some(TransportError::new(TransportFault::Connect, "gone")));
+    talk.failed();
+    let ending = talk.negotiation.take_session().expect("a session was opened");
+    assert_eq!(ending.value("MCP-Protocol-Version"), Some("2025-06-18"));
+
+    let mut talk = Talk::initializing(HTTP);
+    talk.result(&initialized("2031-01-01"));
+    talk.failed();
+    assert!(talk.negotiation.take_session().is_none());
+}
+
+// INIT-09
+#[test]
+fn what_was_agreed_on_is_known_as_the_server_is_told_of_it() {
+    let mut talk = Talk::initializing(HTTP);
+    let agreed = |talk: &Talk| talk.negotiation.agreed().map(|dialect| dialect.version());
+    assert_eq!(agreed(&talk), None);
+    talk.result(&initialized("2025-06-18"));
+    assert!(matches!(talk.step(), Some(Step::Send(_))));
+    assert_eq!(agreed(&talk), Some(V25A));
+}
+
 // S-20
 #[test]
 fn an_answer_that_names_no_version_cannot_be_read_and_of_two_the_last_counts() {
@@ -157,6 +193,21 @@ fn a_transport_without_notifications_opens_no_session() {
     talk.asks("server/discover", V26);
     talk.result(&json!({ "supportedVersions": ["2026-07-28"] }));
     talk.opened(V26);
+}
+
+// S-17
+#[test]
+fn where_nothing_could_be_made_anew_after_the_probe_the_error_tells_both() {
+    let mut talk = Talk::probing(PIPE);
+    talk.error(&json!({ "code": -32601, "message": "no such method" }));
+    assert!(matches!(talk.step(), Some(Step::Reopen)));
+    let why = TransportError::new(TransportFault::Spawn, "no such program");
+    talk.negotiation.handle_reopen_failed(why.into());
+    assert_eq!(talk.negotiation.doing(), "connect");
+    let error = talk.failed();
+    let told = error.message();
+    assert!(told.contains("no such program") && told.contains("no such method"), "{told}");
+    assert!(matches!(error.cause(), Some(snodo_types::Cause::Negotiation { .. })), "{error:?}");
 }
 
 // S-17, VER-21
