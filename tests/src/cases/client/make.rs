@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use serde_json::json;
 use snodo::http::Http;
 use snodo::stdio::{Pipe, Stdio};
 use snodo::transport::Connect;
 use snodo::types::{Roots, TransportError};
 use snodo::{Builder, Client, Error, ProtocolVersion};
 
+use super::step::Step;
 use super::{Baseline, ClientScript, Heard};
 use crate::cases::later::Need;
 
@@ -111,9 +113,12 @@ fn builder(script: &ClientScript, versions: Vec<ProtocolVersion>) -> Builder {
     if let Some(timeout) = script.probe_timeout() {
         builder = builder.probe_timeout(timeout);
     }
-    if let Some(capabilities) = &script.capabilities {
-        builder = builder.capabilities(capabilities);
+    let mut capabilities = script.capabilities.clone().unwrap_or_else(|| json!({}));
+    if script.steps.iter().any(Step::notifies) {
+        // Who tells of changes has to have said so.
+        capabilities["roots"]["listChanged"] = true.into();
     }
+    builder = builder.capabilities(capabilities);
     if let Some(answer) = script.elicit.clone() {
         let pages = answer.clone();
         builder = builder

@@ -74,6 +74,14 @@ impl Step {
         }
     }
 
+    /// Whether the server is told of a change.
+    pub(crate) fn notifies(&self) -> bool {
+        match &self.action {
+            Action::Several(steps) => steps.iter().any(Self::notifies),
+            action => matches!(action, Action::Notify(_)),
+        }
+    }
+
     pub(crate) fn waits_for_notifications(&self) -> bool {
         match &self.action {
             Action::Several(steps) => steps.iter().any(Self::waits_for_notifications),
