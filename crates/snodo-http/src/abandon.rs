@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Method;
 use snodo_types::{Abandon, TransportError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -42,19 +41,16 @@ impl Notices {
         drop(self.under_way.acquire_many(MOST).await);
     }
 
-    fn send(&self, abandon: &Abandon, id: u64) {
+    fn send(&self, abandon: &Arc<Abandon>, id: u64) {
         let Ok(permit) = Arc::clone(&self.under_way).try_acquire_owned() else {
             tracing::debug!(id, "too many requests given up at once: the server is not told");
             return;
         };
-        let wire = Arc::clone(&self.wire);
-        let headers = self.wire.templates.post(abandon.routing());
+        let (wire, abandon) = (Arc::clone(&self.wire), Arc::clone(abandon));
         let body = Bytes::from(abandon.message(id));
         self.runtime.spawn(async move {
             let telling = async {
-                let method = Method::POST;
-                let draft = Draft { method, headers: headers?, body, written: None, notes: None };
-                let (answer, _) = wire.send(draft).await?;
+                let (answer, _) = wire.send(Draft::post(abandon.routing(), body)).await?;
                 answer.body.drain().await;
                 Ok::<_, TransportError>(())
             };

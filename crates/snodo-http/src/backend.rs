@@ -24,6 +24,15 @@ pub(crate) struct Backend {
     pool: Arc<Pool>,
 }
 
+/// How a request names its place (RFC 9112, section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// By the whole URL.
+    Absolute,
+    /// By path and query.
+    Origin,
+}
+
 /// A response whose body is still to be read.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -34,6 +43,11 @@ pub(crate) struct Answer {
 impl Backend {
     pub(crate) fn new(dial: Dial, limits: Limits) -> Self {
         Self { pool: Pool::new(dial, limits) }
+    }
+
+    /// How requests name their place.
+    pub(crate) fn form(&self) -> Form {
+        Form::Origin
     }
 
     /// Sends a request and waits for the head of its answer.

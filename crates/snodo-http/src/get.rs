@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
 use futures_core::Stream;
 use http::{Method, StatusCode};
 use snodo_transport::Incoming;
@@ -141,8 +140,7 @@ async fn open(
     routing: Routing,
     notes: Option<Notes>,
 ) -> Result<Option<Box<Events>>, TransportError> {
-    let headers = wire.templates.get(&routing)?;
-    let draft = Draft { method: Method::GET, headers, body: Bytes::new(), written: None, notes };
+    let draft = Draft { notes, ..Draft::bare(Method::GET, &routing) };
     let (mut answer, credential_sent) = wire.send(draft).await?;
     let status = answer.status;
     if status.is_success() && Media::of(&answer.headers) == Media::EventStream {

@@ -3,11 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
 
 use crate::credentials::fingerprint;
 use crate::target::Target;
+use crate::wire::Draft;
 
 /// The headers of each kind of request, built once and cloned.
 pub(crate) struct Templates {
@@ -41,8 +42,19 @@ impl Templates {
         Self { post, get: with(Some("text/event-stream")), delete: with(None), last }
     }
 
+    /// For a request, but for what credentials add.
+    pub(crate) fn of(&self, draft: &Draft<'_>) -> Result<HeaderMap, TransportError> {
+        if draft.method == Method::POST {
+            return self.post(draft.routing);
+        }
+        let template = if draft.method == Method::GET { &self.get } else { &self.delete };
+        let mut headers = routed(template.clone(), draft.routing)?;
+        headers.extend(draft.last_event_id.clone().map(|id| (LAST_EVENT_ID, id)));
+        Ok(headers)
+    }
+
     /// For a message.
-    pub(crate) fn post(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
+    fn post(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
         {
             let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             if last.0 == *routing {
@@ -53,16 +65,6 @@ impl Templates {
         let copy = (routing.clone(), headers.clone());
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = copy;
         Ok(headers)
-    }
-
-    /// For the stream that a server may offer.
-    pub(crate) fn get(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
-        routed(self.get.clone(), routing)
-    }
-
-    /// For the end of a session.
-    pub(crate) fn delete(&self, routing: &Routing) -> Result<HeaderMap, TransportError> {
-        routed(self.delete.clone(), routing)
     }
 }
 
@@ -177,6 +179,8 @@ static PROTOCOL: [HeaderName; 4] = [
 fn tells_caller(name: &HeaderName) -> bool {
     name == AUTHORIZATION || name == COOKIE
 }
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Framing and negotiation: nobody but this crate may set them.
 fn is_own(name: &HeaderName) -> bool {

@@ -36,6 +36,7 @@ mod patience;
 mod pool;
 mod post;
 mod pump;
+mod redirect;
 mod resume;
 mod sse;
 mod status;

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use http::Method;
 use snodo_transport::Incoming;
 use snodo_types::{Envelope, Message, Outside, Routing, TransportError, TransportFault};
 use tokio::runtime::Handle;
@@ -77,16 +76,14 @@ impl Post {
             let (wire, notes) = (Arc::clone(&wire), notes.clone());
             let Envelope { message, routing, resumable, .. } = envelope;
             async move {
-                let headers = wire.templates.post(&routing)?;
-                let routing = resumable.then_some(routing);
-                let body = Bytes::from(message);
-                let draft = Draft { method: Method::POST, headers, body, written, notes };
+                let draft = Draft::post(&routing, Bytes::from(message));
+                let draft = Draft { written, notes, ..draft };
                 let (answer, known) = wire.send(draft).await?;
                 let opened = match waiting {
                     Some(waiting) => answer::to_request(&wire, answer, known, waiting).await,
                     None => answer::to_notice(&wire, answer, known).await,
                 };
-                Ok((opened?, routing))
+                Ok((opened?, resumable.then_some(routing)))
             }
         };
         let state = State::Opening(Noted::new(opening, notes.clone()));

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use snodo_transport::Incoming;
 use snodo_types::{Routing, TransportError, TransportFault};
 use tokio::time::{Instant, Sleep};
@@ -161,17 +160,10 @@ impl Resume {
                 Step::Idle => return Poll::Pending,
                 Step::Waiting(alarm) => {
                     ready!(alarm.as_mut().poll(cx));
-                    self.step = match self.headers() {
-                        Ok(headers) => {
-                            let (wire, notes) = (Arc::clone(&self.wire), self.notes.clone());
-                            let asking = ask(wire, headers, self.place.clone(), notes.clone());
-                            Step::Asking(Noted::new(asking, notes))
-                        }
-                        Err(error) => {
-                            self.step = Step::Idle;
-                            return Poll::Ready(Resumed::Failed(error));
-                        }
-                    };
+                    let (wire, notes) = (Arc::clone(&self.wire), self.notes.clone());
+                    let (routing, place) = (self.routing.clone(), self.place.clone());
+                    let asking = ask(wire, routing, place, notes.clone());
+                    self.step = Step::Asking(Noted::new(asking, notes));
                 }
             }
         }
@@ -185,14 +177,6 @@ impl Resume {
         let wait = wait.max(at_least.unwrap_or_default());
         self.step = Step::Waiting(Box::pin(tokio::time::sleep(wait)));
         Ok(())
-    }
-
-    fn headers(&self) -> Result<HeaderMap, TransportError> {
-        let mut headers = self.wire.templates.get(&self.routing)?;
-        if let Some(id) = last_event_id(&self.place.id) {
-            headers.insert(LAST_EVENT_ID, id);
-        }
-        Ok(headers)
     }
 
     fn refused(&self, error: TransportError) -> TransportError {
@@ -249,11 +233,12 @@ fn failed(why: String, below: Option<TransportError>) -> TransportError {
 
 async fn ask(
     wire: Arc<Wire>,
-    headers: HeaderMap,
+    routing: Routing,
     place: Place,
     notes: Option<Notes>,
 ) -> Result<Box<Events>, Refusal> {
-    let draft = Draft { method: Method::GET, headers, body: Bytes::new(), written: None, notes };
+    let last_event_id = last_event_id(&place.id);
+    let draft = Draft { last_event_id, notes, ..Draft::bare(Method::GET, &routing) };
     let (mut answer, credential_sent) =
         wire.send(draft).await.map_err(|error| match error.fault() {
             TransportFault::Closed | TransportFault::Connect | TransportFault::Timeout => {
@@ -294,8 +279,6 @@ fn last_event_id(id: &str) -> Option<HeaderValue> {
     let fits = !id.is_empty() && id.len() <= LONGEST_ID;
     HeaderValue::from_bytes(id.as_bytes()).ok().filter(|_| fits)
 }
-
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The most bytes of an id that is sent back.
 const LONGEST_ID: usize = 4096;

@@ -61,6 +61,10 @@ pub(crate) fn error(
     message.push_str(" (");
     message.push_str(target.shown());
     message.push(')');
+    if let Some(meaning) = meaning(status, credential_sent) {
+        message.push_str("; it usually means that ");
+        message.push_str(meaning);
+    }
     let mut error = TransportError::new(TransportFault::Status, message)
         .with_status(status.as_u16())
         .with_challenges(challenges(&answer.headers));
@@ -68,6 +72,33 @@ pub(crate) fn error(
         error = error.with_retry_after(wait);
     }
     if credential_sent { error.with_credential_sent() } else { error }
+}
+
+/// What a status mostly comes from, for whoever has to mend it.
+fn meaning(status: StatusCode, credential_sent: bool) -> Option<&'static str> {
+    Some(match status.as_u16() {
+        300..=303 | 305..=399 => "the endpoint has another URL now",
+        400 => "the server did not understand the message, or knows no such session",
+        401 if credential_sent => "the credentials are wrong, or no longer good",
+        401 => "the server wants credentials",
+        403 => "these credentials, or this address, are not allowed to do that",
+        404 => "there is no MCP endpoint under this path, or the session is over",
+        405 => "this is no Streamable HTTP endpoint; older servers speak HTTP+SSE",
+        406 => "the server gives neither JSON nor an event stream",
+        407 => "a proxy wants credentials",
+        408 => "the message arrived too slowly",
+        413 => "the message is larger than the server, or a proxy before it, takes",
+        415 => "the server wants another body than JSON",
+        421 => "the server does not answer for this host",
+        422 => "the server wants `initialize` first",
+        429 => "there were too many requests",
+        431 => "there are too many headers, or too large ones",
+        500 => "the server failed in serving the message",
+        502 => "a proxy does not reach the server behind it",
+        503 => "the server is overloaded, or just starting",
+        504 => "a proxy gave up waiting for the server behind it",
+        _ => return None,
+    })
 }
 
 /// The error for a success that brought no JSON-RPC message.

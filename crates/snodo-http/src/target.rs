@@ -90,6 +90,11 @@ impl Target {
         &self.path
     }
 
+    /// The absolute form: the whole URL.
+    pub(crate) fn whole(&self) -> &Uri {
+        &self.whole
+    }
+
     /// A path of this server with its scheme and authority before it.
     pub(crate) fn absolute(&self, path: &Uri) -> Uri {
         if *path == self.path {
@@ -123,7 +128,8 @@ impl Target {
         }
     }
 
-    fn origin(&self) -> &str {
+    /// Scheme, host and port.
+    pub(crate) fn origin(&self) -> &str {
         self.shown.strip_suffix(self.path.path()).unwrap_or(&self.shown)
     }
 }

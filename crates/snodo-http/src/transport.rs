@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::Method;
 use snodo_transport::{Abilities, BoxFuture, Exchange, Transport};
 use snodo_types::{Envelope, InboxLimits, Routing};
@@ -121,10 +120,7 @@ impl fmt::Debug for HttpTransport {
 
 /// The outcome is not told: some servers allow no DELETE, and the session is over either way.
 async fn end_session(wire: &Wire, routing: &Routing) {
-    let Ok(headers) = wire.templates.delete(routing) else { return };
-    let body = Bytes::new();
-    let draft = Draft { method: Method::DELETE, headers, body, written: None, notes: None };
-    match wire.send(draft).await {
+    match wire.send(Draft::bare(Method::DELETE, routing)).await {
         Ok((answer, _)) => {
             tracing::debug!(status = %answer.status, "the session was ended");
             answer.body.drain().await;

@@ -1,22 +1,24 @@
-//! One request with everything that belongs to it, credentials and their second tries included.
+//! One request with everything that belongs to it: credentials and their second tries, redirects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Method, Request, StatusCode};
-use snodo_types::{Fingerprint, TransportError, TransportFault};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
 use tokio::time::timeout;
 
-use crate::backend::{Answer, Backend, Outgoing};
+use crate::backend::{Answer, Backend, Form, Outgoing};
 use crate::body::Body;
 use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
 use crate::errands::Errands;
 use crate::headers::{Templates, grant};
 use crate::limits::Limits;
 use crate::patience::Patience;
+use crate::redirect;
 use crate::status;
 use crate::target::Target;
 
@@ -35,9 +37,11 @@ pub(crate) struct Wire {
 }
 
 /// A request as its sender gives it.
-pub(crate) struct Draft {
+pub(crate) struct Draft<'a> {
     pub(crate) method: Method,
-    pub(crate) headers: HeaderMap,
+    pub(crate) routing: &'a Routing,
+    /// Behind which event a stream goes on.
+    pub(crate) last_event_id: Option<HeaderValue>,
     pub(crate) body: Bytes,
     /// Set while something of it may be on its way to the server.
     pub(crate) written: Option<Arc<AtomicBool>>,
@@ -51,58 +55,75 @@ impl Wire {
         self.credentials.as_ref().and_then(|who| who.hold()).map(|_| Notes::default())
     }
 
-    /// Sends a request; a refusal comes back once the credentials know no better.
+    /// Sends a request; a refusal comes back once the credentials know no better, and a redirect
+    /// where it is not to be followed.
     ///
     /// Gives the answer, and whether the request had carried an `Authorization`.
     #[expect(
         clippy::manual_async_fn,
         reason = "an `async fn` keeps its argument twice, and past a kilobyte a future costs a slow allocation"
     )]
-    pub(crate) fn send(
-        &self,
-        draft: Draft,
-    ) -> impl Future<Output = Result<(Answer, bool), TransportError>> + Send + use<'_> {
+    pub(crate) fn send<'a>(
+        &'a self,
+        draft: Draft<'a>,
+    ) -> impl Future<Output = Result<(Answer, bool), TransportError>> + Send + use<'a> {
         async move {
-            if let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands)
-            {
-                return Box::pin(self.send_as(credentials, errands, draft)).await;
+            if self.credentials.is_some() {
+                return Box::pin(self.send_on(draft, None)).await;
             }
+            let headers = self.templates.of(&draft)?;
             if let Some(notes) = &draft.notes {
                 notes.name(|| Some(self.caller)).await;
             }
-            let known = draft.headers.contains_key(AUTHORIZATION);
-            let answer = self.backend.send(self.request(draft)).await?;
+            let known = headers.contains_key(AUTHORIZATION);
+            let answer = self.backend.send(self.request(&draft, headers, &self.target)).await?;
+            if redirect::is_redirect(answer.status) {
+                return Box::pin(self.send_on(draft, Some(answer))).await;
+            }
             Ok((answer, known))
         }
     }
 
-    async fn send_as(
+    /// Sends until the answer is what the caller should see; the first may be there already.
+    async fn send_on(
         &self,
-        credentials: &dyn Erased,
-        errands: &Errands,
-        draft: Draft,
+        draft: Draft<'_>,
+        mut first: Option<Answer>,
     ) -> Result<(Answer, bool), TransportError> {
-        let (hold, notes) = (credentials.hold(), draft.notes.as_ref());
-        let mut resends = 0;
+        let mut at = Cow::Borrowed(&*self.target);
+        let (mut resends, mut redirects) = (0, 0);
         let mut before: Option<(Vec<String>, HeaderMap)> = None;
         loop {
-            let asked = Asked { method: &draft.method, url: self.target.url(), errands };
-            let sent = held(hold, notes, credentials.authorize(asked)).await?;
-            if let Some(notes) = notes {
-                notes.name(|| Some(self.caller.and(credentials.caller(&sent)?))).await;
-            }
-            let mut headers = draft.headers.clone();
+            let mut headers = self.templates.of(&draft)?;
+            let sent = self.authorize(&draft, &at).await?;
             grant(&mut headers, &sent)?;
             let known = headers.contains_key(AUTHORIZATION);
-            let mut answer = self.backend.send(self.request(draft.with(headers))).await?;
-            credentials.seen(&answer.headers);
+            let mut answer = match first.take() {
+                Some(answer) => answer,
+                None => self.backend.send(self.request(&draft, headers, &at)).await?,
+            };
+            if let Some(credentials) = &self.credentials {
+                credentials.seen(&answer.headers);
+            }
+            if let Some(next) = redirect::followed(&at, answer.status, &answer.headers) {
+                if redirects == redirect::MOST_REDIRECTS {
+                    return Err(redirect::too_many(&self.target, answer.status, &next));
+                }
+                redirects += 1;
+                draft.not_written();
+                answer.body.drain().await;
+                at = Cow::Owned(next);
+                continue;
+            }
             let challenges = status::challenges(&answer.headers);
+            let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands)
+            else {
+                return Ok((answer, known));
+            };
             if !refuses(answer.status, &challenges) || resends == MOST_RESENDS {
                 return Ok((answer, known));
             }
-            if let Some(written) = &draft.written {
-                written.store(false, Ordering::Release);
-            }
+            draft.not_written();
             // A person may take minutes; no connection waits for them.
             let kept = answer.body.beginning(self.limits.body_bytes.min(status::MOST_READ)).await;
             answer.body = Body::kept(kept.into());
@@ -111,35 +132,70 @@ impl Wire {
                 return Ok((answer, known));
             }
             let (challenges, sent) = before.insert(refusal);
-            let status = answer.status.as_u16();
-            let headers = &answer.headers;
-            let refusal = Refusal { request: asked, status, challenges, headers, sent, resends };
-            let verdict = held(hold, notes, credentials.refused(refusal)).await?;
-            match verdict {
+            let refusal = Refusal {
+                request: Asked { method: &draft.method, url: at.url(), errands },
+                status: answer.status.as_u16(),
+                challenges,
+                headers: &answer.headers,
+                sent,
+                resends,
+            };
+            let notes = draft.notes.as_ref();
+            match held(credentials.hold(), notes, credentials.refused(refusal)).await? {
                 Verdict::GiveUp => return Ok((answer, known)),
                 Verdict::Retry => resends += 1,
             }
         }
     }
 
-    fn request(&self, draft: Draft) -> Request<Outgoing> {
-        let mut request = Request::new(Outgoing::new(draft.body, draft.written));
-        *request.method_mut() = draft.method;
-        *request.uri_mut() = self.target.path().clone();
-        *request.headers_mut() = draft.headers;
+    /// The headers that say who the caller is.
+    async fn authorize(&self, draft: &Draft<'_>, at: &Target) -> Result<HeaderMap, TransportError> {
+        let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands)
+        else {
+            return Ok(HeaderMap::new());
+        };
+        let (asked, notes) =
+            (Asked { method: &draft.method, url: at.url(), errands }, &draft.notes);
+        let sent = held(credentials.hold(), notes.as_ref(), credentials.authorize(asked)).await?;
+        if let Some(notes) = notes {
+            notes.name(|| Some(self.caller.and(credentials.caller(&sent)?))).await;
+        }
+        Ok(sent)
+    }
+
+    fn request(&self, draft: &Draft<'_>, headers: HeaderMap, at: &Target) -> Request<Outgoing> {
+        let body = Outgoing::new(draft.body.clone(), draft.written.clone());
+        let mut request = Request::new(body);
+        *request.method_mut() = draft.method.clone();
+        *request.uri_mut() = self.uri(at).clone();
+        *request.headers_mut() = headers;
         request
+    }
+
+    fn uri<'a>(&self, at: &'a Target) -> &'a Uri {
+        match self.backend.form() {
+            Form::Absolute => at.whole(),
+            Form::Origin => at.path(),
+        }
     }
 }
 
-impl Draft {
-    /// The same request with other headers.
-    fn with(&self, headers: HeaderMap) -> Self {
-        Self {
-            method: self.method.clone(),
-            headers,
-            body: self.body.clone(),
-            written: self.written.clone(),
-            notes: None,
+impl<'a> Draft<'a> {
+    /// A message.
+    pub(crate) fn post(routing: &'a Routing, body: Bytes) -> Self {
+        Self { body, ..Self::bare(Method::POST, routing) }
+    }
+
+    /// A request without a body.
+    pub(crate) fn bare(method: Method, routing: &'a Routing) -> Self {
+        let body = Bytes::new();
+        Self { method, routing, last_event_id: None, body, written: None, notes: None }
+    }
+
+    /// The server has not taken it.
+    fn not_written(&self) {
+        if let Some(written) = &self.written {
+            written.store(false, Ordering::Release);
         }
     }
 }

@@ -11,6 +11,7 @@ mod http2;
 mod notices;
 mod offered;
 mod pooling;
+mod redirects;
 mod refusals;
 mod resuming;
 mod streams;

@@ -52,12 +52,31 @@ async fn a_status_without_json_rpc_is_told_with_a_short_plain_body() {
             (TransportFault::Status, head[..3].parse().ok())
         );
         assert!(error.message().starts_with(expected), "{error}");
-        assert!(error.message().ends_with(&format!("({})", server.url())), "{error}");
+        let (_, behind) = error.message().split_once(&format!("({})", server.url())).expect("it");
+        let known = head.starts_with("599") == behind.is_empty();
+        assert!(known && (behind.is_empty() || behind.starts_with("; it usually means ")));
         assert!(
-            error.message().chars().count() < 300 && !error.message().contains('\u{1b}'),
+            error.message().chars().count() < 400 && !error.message().contains('\u{1b}'),
             "{error}"
         );
         assert_eq!(error.processed(), Processed::Maybe);
+    }
+}
+
+#[tokio::test]
+async fn an_error_says_what_its_status_usually_means() {
+    for (head, sends, meaning) in [
+        ("401 Unauthorized", false, "wants credentials"),
+        ("401 Unauthorized", true, "no longer good"),
+        ("405 Method Not Allowed", false, "HTTP+SSE"),
+        ("503 Service Unavailable", false, "overloaded"),
+        ("301 Moved Permanently", false, "another URL"),
+    ] {
+        let server = Server::scripted(vec![plain(head, "")]).await;
+        let http = http(&server);
+        let http = if sends { http.bearer("t").expect("a token") } else { http };
+        let error = failure(&connect(http).await, 1).await;
+        assert!(error.message().contains(meaning), "{error}");
     }
 }
 

@@ -267,7 +267,7 @@ async fn a_server_that_will_not_resume_fails_the_call_and_its_status_shows() {
         ("405 Method Not Allowed", Some(405)),
         ("400 Bad Request", Some(400)),
         ("401 Unauthorized\r\nwww-authenticate: Bearer", Some(401)),
-        ("307 Temporary Redirect\r\nlocation: /other", Some(307)),
+        ("302 Found\r\nlocation: /other", Some(302)),
         ("200 OK\r\ncontent-type: application/json", None),
         ("204 No Content", None),
     ] {
