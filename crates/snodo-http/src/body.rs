@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use snodo_types::{TransportError, TransportFault};
 use tokio::task::coop;
 
@@ -26,16 +26,32 @@ enum Source {
         incoming: Incoming,
         lease: Lease,
     },
+    /// From a service that is not of this crate.
+    Foreign(Foreign),
     /// Read already.
     Kept(Bytes),
     Ended,
 }
+
+type Foreign = Pin<Box<dyn hyper::body::Body<Data = Bytes, Error = TransportError> + Send>>;
 
 impl Body {
     pub(crate) fn new(incoming: Incoming, lease: Lease) -> Self {
         let mut body = Self(Source::Live { incoming, lease });
         body.settle();
         body
+    }
+
+    /// A body of somebody else's.
+    pub(crate) fn foreign<B>(body: B) -> Self
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if body.is_end_stream() {
+            return Self(Source::Ended);
+        }
+        Self(Source::Foreign(Box::pin(Named(Box::pin(body)))))
     }
 
     /// A body that was read already.
@@ -50,15 +66,21 @@ impl Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, TransportError>>> {
         loop {
-            let Source::Live { incoming, lease } = &mut self.0 else {
-                return Poll::Ready(match std::mem::replace(&mut self.0, Source::Ended) {
-                    Source::Kept(bytes) if !bytes.is_empty() => Some(Ok(bytes)),
-                    _ => None,
-                });
+            let (frame, lease) = match &mut self.0 {
+                Source::Live { incoming, lease } => {
+                    let budget = ready!(coop::poll_proceed(cx));
+                    let frame = ready!(Pin::new(incoming).poll_frame(cx));
+                    budget.made_progress();
+                    (frame, lease)
+                }
+                Source::Foreign(_) => return self.poll_foreign(cx),
+                Source::Kept(bytes) => {
+                    let bytes = std::mem::take(bytes);
+                    self.0 = Source::Ended;
+                    return Poll::Ready((!bytes.is_empty()).then_some(Ok(bytes)));
+                }
+                Source::Ended => return Poll::Ready(None),
             };
-            let budget = ready!(coop::poll_proceed(cx));
-            let frame = ready!(Pin::new(incoming).poll_frame(cx));
-            budget.made_progress();
             match frame {
                 Some(Ok(frame)) => {
                     self.settle();
@@ -80,10 +102,49 @@ impl Body {
         }
     }
 
+    fn poll_foreign(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, TransportError>>> {
+        loop {
+            let Source::Foreign(body) = &mut self.0 else { return Poll::Ready(None) };
+            let budget = ready!(coop::poll_proceed(cx));
+            let frame = ready!(body.as_mut().poll_frame(cx));
+            budget.made_progress();
+            match frame {
+                Some(Ok(frame)) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    if body.is_end_stream() {
+                        self.0 = Source::Ended;
+                    }
+                    return Poll::Ready(Some(Ok(data)));
+                }
+                Some(Err(error)) => {
+                    self.0 = Source::Ended;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    self.0 = Source::Ended;
+                    return Poll::Ready(None);
+                }
+            }
+        }
+    }
+
+    /// How much comes, as far as it is known.
+    pub(crate) fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Source::Live { incoming, .. } => incoming.size_hint(),
+            Source::Foreign(body) => body.size_hint(),
+            Source::Kept(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Source::Ended => SizeHint::with_exact(0),
+        }
+    }
+
     /// Whether nothing comes any more.
     pub(crate) fn is_ended(&self) -> bool {
         match &self.0 {
-            Source::Live { .. } => false,
+            Source::Foreign(_) | Source::Live { .. } => false,
             Source::Kept(bytes) => bytes.is_empty(),
             Source::Ended => true,
         }
@@ -91,10 +152,7 @@ impl Body {
 
     /// Reads to the end, at most `limit` bytes.
     pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
-        let promised = match &self.0 {
-            Source::Live { incoming, .. } => incoming.size_hint().exact().unwrap_or(0),
-            _ => 0,
-        };
+        let promised = self.size_hint().exact().unwrap_or(0);
         let promised = usize::try_from(promised).unwrap_or(usize::MAX);
         if promised > limit {
             return Err(too_large(limit));
@@ -164,6 +222,34 @@ impl Body {
         if let Source::Live { lease, .. } = std::mem::replace(&mut self.0, Source::Ended) {
             lease.give_back();
         }
+    }
+}
+
+/// A body whose errors are of this side.
+struct Named<B>(Pin<Box<B>>);
+
+impl<B> hyper::body::Body for Named<B>
+where
+    B: hyper::body::Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Data = Bytes;
+    type Error = TransportError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
+        let frame = ready!(self.0.as_mut().poll_frame(cx));
+        Poll::Ready(frame.map(|frame| frame.map_err(fault::foreign_body)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
     }
 }
 

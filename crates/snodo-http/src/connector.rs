@@ -10,7 +10,7 @@ use snodo_transport::Connect;
 use snodo_types::{TransportError, TransportFault};
 use tokio::runtime::Handle;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Stack};
 use crate::credentials::{Credentials, Erased};
 use crate::dial::Dial;
 use crate::errands::{Addresses, Errands};
@@ -50,6 +50,7 @@ pub struct Http {
     fixed: Fixed,
     pub(crate) tls: Tls,
     version: HttpVersion,
+    pub(crate) stack: Stack,
     credentials: Option<Arc<dyn Erased>>,
     /// Made by the first connect, of this value or a clone.
     wire: Arc<OnceLock<Arc<Wire>>>,
@@ -73,6 +74,7 @@ impl Http {
             fixed: Fixed::default(),
             tls,
             version: HttpVersion::default(),
+            stack: Stack::default(),
             credentials: None,
             wire: Arc::default(),
         })
@@ -204,6 +206,7 @@ impl Http {
             http.fixed = Fixed::default();
             http.credentials = None;
             http.version = HttpVersion::default();
+            http.stack = http.stack.without_layers();
             http.limits.idle = 0;
             http.limits.at_once = None;
         })
@@ -213,6 +216,15 @@ impl Http {
     pub(crate) fn to(&self, target: Target) -> Result<Self, TransportError> {
         self.tls.check(&target)?;
         Ok(self.clone().with(|http| http.target = Arc::new(target)))
+    }
+
+    /// Refuses an address that must not be connected to, whoever would connect.
+    pub(crate) fn check(&self, address: IpAddr) -> Result<(), TransportError> {
+        if self.limits.addresses.allow(address) {
+            return Ok(());
+        }
+        let why = format!("{address} must not be connected to");
+        Err(TransportError::new(TransportFault::Connect, why).not_processed())
     }
 
     /// Connects only to some addresses.
@@ -230,6 +242,7 @@ impl Http {
                 backend: Backend::new(
                     Dial::new(target, limits.clone(), &self.tls, self.version),
                     limits,
+                    &self.stack,
                 ),
                 credentials: self.credentials.clone(),
                 errands: self.credentials.is_some().then(|| Errands::by(self)),

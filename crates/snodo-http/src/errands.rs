@@ -11,7 +11,7 @@ use http::{HeaderMap, Method, Request, Response};
 use snodo_types::{TransportError, TransportFault};
 use tokio::time::timeout;
 
-use crate::backend::Outgoing;
+use crate::backend::RequestBody;
 use crate::connector::Http;
 use crate::target::Target;
 
@@ -99,15 +99,18 @@ impl Errands {
         body: Vec<u8>,
     ) -> Result<Response<Vec<u8>>, TransportError> {
         let target = Target::parse(url)?;
+        if let Ok(address) = target.host().parse() {
+            self.way.check(address)?;
+        }
         let way = self.way.to(target)?;
         let wire = way.wire();
         headers.insert(HOST, wire.target.authority().clone());
         if body.is_empty() && method == Method::POST {
             headers.insert(CONTENT_LENGTH, 0.into());
         }
-        let mut request = Request::new(Outgoing::new(Bytes::from(body), None));
+        let mut request = Request::new(RequestBody::new(Bytes::from(body), None));
         *request.method_mut() = method;
-        *request.uri_mut() = wire.target.path().clone();
+        *request.uri_mut() = wire.uri(&wire.target).clone();
         *request.headers_mut() = headers;
         let run = async {
             let answer = wire.backend.send(request).await?;

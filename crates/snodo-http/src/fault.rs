@@ -1,6 +1,6 @@
 //! What hyper says, in our words.
 
-use std::error::Error as _;
+use std::error::Error;
 
 use snodo_types::{TransportError, TransportFault};
 
@@ -47,6 +47,16 @@ fn below(error: &hyper::Error) -> Option<&h2::Error> {
 pub(crate) fn body(target: &str, error: hyper::Error) -> TransportError {
     let why = format!("the answer from {target} was cut off: {error}");
     TransportError::new(TransportFault::Closed, why).with_source(error)
+}
+
+/// A body from a service of somebody else's that failed in the middle.
+pub(crate) fn foreign_body(error: impl Into<Box<dyn Error + Send + Sync>>) -> TransportError {
+    match error.into().downcast::<TransportError>() {
+        Ok(error) => *error,
+        Err(other) => {
+            TransportError::new(TransportFault::Closed, format!("the answer was cut off: {other}"))
+        }
+    }
 }
 
 /// Sockets and timers live in a tokio runtime.

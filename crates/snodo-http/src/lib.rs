@@ -51,6 +51,7 @@ mod transport;
 mod version;
 mod wire;
 
+pub use backend::{HttpService, RequestBody, ResponseBody};
 pub use challenge::Challenge;
 pub use connector::Http;
 pub use credentials::{Asked, Credentials, Refusal, Verdict};

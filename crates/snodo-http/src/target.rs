@@ -105,6 +105,14 @@ impl Target {
         format!("{}{path}", self.origin()).parse().unwrap_or_default()
     }
 
+    /// The path of a URL that names more.
+    pub(crate) fn relative(&self, url: &Uri) -> Uri {
+        match url.path_and_query() {
+            Some(path) if self.path.path_and_query() != Some(path) => Uri::from(path.clone()),
+            _ => self.path.clone(),
+        }
+    }
+
     /// The URL without its query, for people.
     pub(crate) fn shown(&self) -> &str {
         &self.shown

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
 use tokio::time::timeout;
 
-use crate::backend::{Answer, Backend, Form, Outgoing};
+use crate::backend::{Answer, Backend, Form, RequestBody};
 use crate::body::Body;
 use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
 use crate::errands::Errands;
@@ -163,8 +163,8 @@ impl Wire {
         Ok(sent)
     }
 
-    fn request(&self, draft: &Draft<'_>, headers: HeaderMap, at: &Target) -> Request<Outgoing> {
-        let body = Outgoing::new(draft.body.clone(), draft.written.clone());
+    fn request(&self, draft: &Draft<'_>, headers: HeaderMap, at: &Target) -> Request<RequestBody> {
+        let body = RequestBody::new(draft.body.clone(), draft.written.clone());
         let mut request = Request::new(body);
         *request.method_mut() = draft.method.clone();
         *request.uri_mut() = self.uri(at).clone();
@@ -172,7 +172,8 @@ impl Wire {
         request
     }
 
-    fn uri<'a>(&self, at: &'a Target) -> &'a Uri {
+    /// A place as requests name it.
+    pub(crate) fn uri<'a>(&self, at: &'a Target) -> &'a Uri {
         match self.backend.form() {
             Form::Absolute => at.whole(),
             Form::Origin => at.path(),

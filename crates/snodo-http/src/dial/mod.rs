@@ -11,6 +11,7 @@ use snodo_types::{TransportError, TransportFault};
 use tokio::time::timeout;
 
 pub(crate) use self::socket::{Secured, Socket};
+use crate::backend::Form;
 use crate::limits::Limits;
 use crate::pool::Carrier;
 use crate::target::Target;
@@ -45,6 +46,11 @@ impl Dial {
     ) -> Self {
         let secure = tls.secure(version);
         Self { target, limits, secure, version, last: AtomicU8::new(0) }
+    }
+
+    /// How requests name their place.
+    pub(crate) fn form(&self) -> Form {
+        Form::Origin
     }
 
     pub(crate) fn expected(&self) -> Expected {

@@ -10,7 +10,7 @@ use hyper::client::conn::TrySendError;
 use hyper::client::conn::{http1, http2};
 use tokio::task::AbortHandle;
 
-use crate::backend::Outgoing;
+use crate::backend::RequestBody;
 
 /// What a new connection turned out to be.
 pub(crate) enum Carrier {
@@ -20,7 +20,7 @@ pub(crate) enum Carrier {
 
 /// A connection over HTTP/1.1 and the task that moves its bytes, which ends with it.
 pub(crate) struct Connection {
-    sender: http1::SendRequest<Outgoing>,
+    sender: http1::SendRequest<RequestBody>,
     task: AbortHandle,
     requests: usize,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
 /// A connection over HTTP/2, as each of its requests holds it.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    sender: http2::SendRequest<Outgoing>,
+    sender: http2::SendRequest<RequestBody>,
     link: Arc<Link>,
 }
 
@@ -42,10 +42,10 @@ pub(crate) struct Link {
 }
 
 /// A response, or an error that holds the request if nothing of it was written.
-pub(crate) type Sent = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>;
+pub(crate) type Sent = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
 
 impl Connection {
-    pub(crate) fn new(sender: http1::SendRequest<Outgoing>, task: AbortHandle) -> Self {
+    pub(crate) fn new(sender: http1::SendRequest<RequestBody>, task: AbortHandle) -> Self {
         Self { sender, task, requests: 0 }
     }
 
@@ -71,7 +71,7 @@ impl Connection {
 
     pub(crate) fn send(
         &mut self,
-        request: Request<Outgoing>,
+        request: Request<RequestBody>,
     ) -> impl Future<Output = Sent> + use<> {
         self.requests += 1;
         self.sender.try_send_request(request)
@@ -86,7 +86,7 @@ impl Drop for Connection {
 
 impl Shared {
     pub(crate) fn new(
-        sender: http2::SendRequest<Outgoing>,
+        sender: http2::SendRequest<RequestBody>,
         task: AbortHandle,
         most: Arc<AtomicUsize>,
     ) -> Self {
@@ -120,7 +120,7 @@ impl Shared {
 
     pub(crate) fn send(
         &mut self,
-        request: Request<Outgoing>,
+        request: Request<RequestBody>,
     ) -> impl Future<Output = Sent> + use<> {
         self.sender.try_send_request(request)
     }

@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::backend::{Answer, Outgoing};
+use crate::backend::{Answer, Form, RequestBody};
 use crate::body::Body;
 use crate::dial::{Dial, Expected};
 use crate::fault;
@@ -71,7 +71,7 @@ enum Taken {
 /// A request that brought no response; it is there if nothing of it was written.
 struct Failure {
     error: hyper::Error,
-    request: Option<Request<Outgoing>>,
+    request: Option<Request<RequestBody>>,
     /// Others were under way over the same connection, and may be still.
     shared: bool,
 }
@@ -89,6 +89,21 @@ impl Pool {
         })
     }
 
+    /// How requests name their place.
+    pub(crate) fn form(&self) -> Form {
+        self.dial.form()
+    }
+
+    /// Gives a request that names the whole URL the form of this pool.
+    pub(crate) fn reshape(&self, request: &mut Request<RequestBody>) {
+        let target = &self.dial.target;
+        request.headers_mut().insert(HOST, target.authority().clone());
+        if self.form() == Form::Origin {
+            let path = target.relative(request.uri());
+            *request.uri_mut() = path;
+        }
+    }
+
     /// Sends a request over a resting connection, a shared one, or a new one.
     ///
     /// A resting connection that turns out to be closed before anything of the request was written
@@ -96,7 +111,7 @@ impl Pool {
     /// before anything comes back, has [hardly](snodo_types::Processed::Unlikely) carried it.
     pub(crate) async fn send(
         self: &Arc<Self>,
-        request: Request<Outgoing>,
+        request: Request<RequestBody>,
     ) -> Result<Answer, TransportError> {
         // The way of nearly all requests. What else may happen is rare and large, hence boxed.
         let Some(mut connection) = self.at_hand() else {
@@ -114,7 +129,7 @@ impl Pool {
     /// Sends a request when its turn has come, over a connection that may have to be waited for.
     async fn send_in_turn(
         self: &Arc<Self>,
-        mut request: Request<Outgoing>,
+        mut request: Request<RequestBody>,
     ) -> Result<Answer, TransportError> {
         let slot = match &self.slots {
             Some(slots) => slots.clone().acquire_owned().await.ok(),
@@ -131,7 +146,7 @@ impl Pool {
 
     async fn send_anew(
         self: &Arc<Self>,
-        request: Request<Outgoing>,
+        request: Request<RequestBody>,
         slot: Option<OwnedSemaphorePermit>,
     ) -> Result<Answer, TransportError> {
         let taken = self.open().await?;
@@ -145,7 +160,7 @@ impl Pool {
     async fn send_over(
         self: &Arc<Self>,
         taken: Taken,
-        mut request: Request<Outgoing>,
+        mut request: Request<RequestBody>,
     ) -> Result<(Response<Incoming>, Hold), Failure> {
         match taken {
             Taken::One(mut connection) => match connection.send(request).await {
@@ -174,7 +189,7 @@ impl Pool {
     }
 
     /// The request, if nothing of it was written over a connection that had rested.
-    fn unsent(&self, failure: Failure) -> Result<Request<Outgoing>, TransportError> {
+    fn unsent(&self, failure: Failure) -> Result<Request<RequestBody>, TransportError> {
         failure.request.ok_or_else(|| {
             // What does come back and is no HTTP says that the server was there.
             let heard = failure.error.is_parse() || failure.shared;
@@ -343,7 +358,7 @@ impl Taken {
 }
 
 impl Failure {
-    fn new(mut error: TrySendError<Request<Outgoing>>) -> Self {
+    fn new(mut error: TrySendError<Request<RequestBody>>) -> Self {
         let request = error.take_message();
         Self { error: error.into_error(), request, shared: false }
     }

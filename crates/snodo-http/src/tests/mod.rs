@@ -8,6 +8,7 @@ mod callers;
 mod credentials;
 mod errands;
 mod http2;
+mod layers;
 mod notices;
 mod offered;
 mod pooling;
