@@ -274,11 +274,12 @@ impl Connect for Http {
     }
 
     /// The URL; `None` where more decides which server it is: a query, a header of the caller's own
-    /// beside `authorization` and `cookie`, a TLS configuration.
+    /// beside `authorization` and `cookie`, a TLS configuration, a service or a layer.
     fn origin(&self) -> Option<String> {
         let plain = self.target.url() == self.target.shown()
             && self.fixed.tells_callers_only()
-            && self.tls.is_shared();
+            && self.tls.is_shared()
+            && self.stack.is_empty();
         plain.then(|| self.target.shown().to_owned())
     }
 }
