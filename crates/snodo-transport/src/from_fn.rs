@@ -5,14 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use snodo_types::{Envelope, Message, TransportError};
+use snodo_types::{Envelope, Message, TransportError, TransportFault};
 
 use crate::{Connect, Exchange, Incoming, Transport};
 
 /// A transport that answers each envelope by calling `function`: enough where one reply to one
 /// request is all there is. For anything else implement [`Transport`].
 ///
-/// The function gives `None` where nothing answers (notifications and replies).
+/// The function gives `None` where nothing answers (notifications and replies). A request that gets
+/// no answer fails with [`StreamEnded`](snodo_types::TransportFault::StreamEnded).
 ///
 /// ```
 /// use snodo_transport::{Transport, from_fn};
@@ -63,8 +64,16 @@ where
     fn exchange(&self, envelope: Envelope) -> Exchange {
         let function = Arc::clone(&self.function);
         Exchange::generate(move |sender| async move {
+            let asked = envelope.id;
             let reply: Pin<Box<G>> = Box::pin(function(envelope));
-            let incoming = reply.await?.map_or(Incoming::Sent, Incoming::Message);
+            let incoming = match (reply.await?, asked) {
+                (Some(message), _) => Incoming::Message(message),
+                (None, None) => Incoming::Sent,
+                (None, Some(id)) => {
+                    let why = format!("request {id} was not answered");
+                    return Err(TransportError::new(TransportFault::StreamEnded, why));
+                }
+            };
             sender.send(incoming).await;
             Ok(())
         })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Routing;
+use crate::{Body, Message, RequestId, Routing};
 
 /// One outgoing message with everything its transport needs; it never reads the inside.
 ///
@@ -58,6 +58,23 @@ impl Envelope {
             names_caller: false,
             inbox: InboxLimits::default(),
         }
+    }
+}
+
+impl From<Message> for Envelope {
+    /// The plain envelope of a message: a request keeps its number, anything else waits for nothing.
+    ///
+    /// ```
+    /// use snodo_types::{Envelope, Message};
+    ///
+    /// let envelope = Envelope::from(Message::request(&7.into(), "ping", None));
+    /// assert_eq!(envelope.id, Some(7));
+    /// assert_eq!(Envelope::from(Message::result(&7.into(), "{}")).id, None);
+    /// ```
+    fn from(message: Message) -> Self {
+        let asks = matches!(message.body(), Body::Request { .. });
+        let id = message.id().filter(|_| asks).and_then(RequestId::as_ours);
+        Self { id, ..Self::notification(message.into_text()) }
     }
 }
 

@@ -8,22 +8,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use snodo_transport::{Exchange, Incoming, Sender};
-use snodo_types::{Body, Message, TransportError};
-use tokio::sync::Notify;
+use snodo_types::{Body, ErrorObject, Message, RequestId, TransportError, TransportFault};
+use tokio::sync::{Notify, broadcast};
 
 /// A server for [`check_transport`](crate::check_transport): it answers a few methods of its own
 /// and remembers what it heard.
 ///
 /// | method | what it does |
 /// |---|---|
-/// | `echo` | gives the parameters back |
-/// | `count` | tells progress `params.to` times, then answers |
 /// | `ask` | sends a request of its own, then answers |
+/// | `cancel` | says that it gives up a request of its own, whose number is this one's, then answers |
+/// | `count` | tells progress `params.to` times, with `params.text` beside it, then answers |
+/// | `echo` | gives the parameters back |
+/// | `fail` | answers with the error -32000 and the parameters as its data |
 /// | `hold` | answers only when the test calls [`release`](Self::release) |
+/// | `leave` | goes away: the connection ends without an answer |
+/// | `listen` | tells `params.to` events, waits for [`release`](Self::release), tells one more, then answers or, with `params.ends`, says that it gives the request up |
+/// | `tell` | says `params.to` things that concern no request, then answers |
 ///
 /// Clones are the same peer. It is put at the end of a pipe with [`serve_pipe`](Self::serve_pipe),
-/// behind HTTP with [`serve_http`](Self::serve_http), and anywhere else by calling
-/// [`answer`](Self::answer) for each message.
+/// at the end of anything else that carries messages both ways with [`serve`](Self::serve), behind
+/// HTTP with [`serve_http`](Self::serve_http), and where each message has an answer of its own by
+/// calling [`answer`](Self::answer).
 ///
 /// ```
 /// use snodo_testkit::Peer;
@@ -42,18 +48,38 @@ use tokio::sync::Notify;
 #[derive(Clone, Default)]
 pub struct Peer(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
     state: Mutex<State>,
     /// Something in the state changed.
     changed: Notify,
+    /// What concerns no request, for every connection there is.
+    unasked: broadcast::Sender<Message>,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        let (unasked, _) = broadcast::channel(UNASKED_WAITING);
+        Self { state: Mutex::default(), changed: Notify::new(), unasked }
+    }
 }
 
 #[derive(Default)]
 struct State {
     heard: Vec<String>,
+    /// The numbers of the requests among them.
+    requested: BTreeSet<u64>,
     released: BTreeSet<u64>,
     given_up: BTreeSet<u64>,
+    done: BTreeSet<u64>,
+}
+
+/// How the work on a request ends.
+enum Ending {
+    Answer(Message),
+    /// The peer has said that it gives the request up.
+    GivenUp,
+    /// The peer goes away.
+    Left,
 }
 
 impl Peer {
@@ -69,21 +95,28 @@ impl Peer {
     pub fn answer(&self, text: String) -> Exchange {
         let peer = self.clone();
         Exchange::generate(|sender| async move {
-            peer.change(|state| state.heard.push(text.clone()));
-            let Ok(message) = Message::parse(text) else { return Ok(()) };
-            match message.body() {
-                Body::Request { id, method, params } => {
-                    let params = serde_json::from_str(params.unwrap_or("{}")).unwrap_or_default();
-                    let number = id.as_ours().unwrap_or_default();
-                    let mut watch = Watch { peer: peer.clone(), id: number, armed: true };
-                    peer.work(number, method, &params, &sender).await;
-                    watch.armed = false;
-                    let result = if method == "echo" { params } else { json!({}) };
-                    let response = Message::result(id, &result.to_string());
-                    sender.send(Incoming::Message(response)).await;
+            let message = Message::parse(text.clone());
+            peer.change(|state| state.hear(text, message.as_ref().ok()));
+            let Ok(message) = message else { return Ok(()) };
+            let Body::Request { id, method, params } = message.body() else {
+                sender.send(Incoming::Sent).await;
+                return Ok(());
+            };
+            let number = id.as_ours().unwrap_or_default();
+            let mut watch = Watch { peer: peer.clone(), id: number, armed: true };
+            let ending = peer.work(id, method, params.unwrap_or("{}"), &sender).await;
+            watch.armed = false;
+            match ending {
+                Ending::Answer(answer) => sender.send(Incoming::Message(answer)).await,
+                Ending::GivenUp => {}
+                Ending::Left => {
+                    let why = "the peer has left, as it was asked to";
+                    return Err(TransportError::new(TransportFault::Closed, why));
                 }
-                _ => sender.send(Incoming::Sent).await,
             }
+            peer.change(|state| {
+                state.done.insert(number);
+            });
             Ok(())
         })
     }
@@ -93,7 +126,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// None of its own.
+    /// The peer was asked to leave.
     pub async fn reply(&self, text: String) -> Result<Option<Message>, TransportError> {
         let mut exchange = self.answer(text);
         let mut last = None;
@@ -131,12 +164,12 @@ impl Peer {
 
     /// Waits until every one of these requests was heard.
     pub(crate) async fn until_requested(&self, ids: impl Iterator<Item = u64> + Clone) {
-        self.until(|state| ids.clone().all(|id| state.requested(id))).await;
+        self.until(|state| ids.clone().all(|id| state.requested.contains(&id))).await;
     }
 
     /// Whether this request was heard.
     pub(crate) fn requested(&self, id: u64) -> bool {
-        self.state().requested(id)
+        self.state().requested.contains(&id)
     }
 
     /// Waits until the stream of a request has ended before its answer.
@@ -144,19 +177,57 @@ impl Peer {
         self.until(|state| state.given_up.contains(&id)).await;
     }
 
-    async fn work(&self, id: u64, method: &str, params: &Value, sender: &Sender) {
+    /// Waits until everything that the peer has to say about a request was handed on.
+    pub(crate) async fn until_done(&self, id: u64) {
+        self.until(|state| state.done.contains(&id)).await;
+    }
+
+    /// What the peer says that concerns no request, from now on.
+    pub(crate) fn unasked(&self) -> broadcast::Receiver<Message> {
+        self.0.unasked.subscribe()
+    }
+
+    async fn work(&self, id: &RequestId, method: &str, text: &str, sender: &Sender) -> Ending {
+        let params: Value = serde_json::from_str(text).unwrap_or_default();
+        let number = id.as_ours().unwrap_or_default();
+        let times = 1..=params["to"].as_u64().unwrap_or_default();
+        let released = self.until(|state| state.released.contains(&number));
         match method {
+            "ask" => say(sender, Message::request(id, "ping", None)).await,
+            "cancel" => say(sender, cancelled(number)).await,
             "count" => {
-                for number in 1..=params["to"].as_u64().unwrap_or_default() {
-                    let params = json!({ "progressToken": id, "progress": number });
-                    say(sender, json!({ "method": "notifications/progress", "params": params }))
-                        .await;
+                for time in times {
+                    let params = json!({ "progressToken": number, "progress": time, "message": params["text"] });
+                    say(sender, notification("notifications/progress", &params)).await;
                 }
             }
-            "ask" => say(sender, json!({ "id": id, "method": "ping" })).await,
-            "hold" => self.until(|state| state.released.contains(&id)).await,
+            "echo" => return Ending::Answer(Message::result(id, text)),
+            "fail" => {
+                let error = ErrorObject::new(-32000, "as asked").with_data(params);
+                return Ending::Answer(Message::error(Some(id), &error));
+            }
+            "hold" => released.await,
+            "leave" => return Ending::Left,
+            "listen" => {
+                for time in times {
+                    say(sender, event(number, time)).await;
+                }
+                released.await;
+                say(sender, event(number, 0)).await;
+                if params["ends"] == true {
+                    say(sender, cancelled(number)).await;
+                    return Ending::GivenUp;
+                }
+            }
+            "tell" => {
+                for time in times {
+                    // Nobody may be there to hear it.
+                    let _ = self.0.unasked.send(event_of_nobody(time));
+                }
+            }
             _ => {}
         }
+        Ending::Answer(Message::result(id, "{}"))
     }
 
     async fn until(&self, mut happened: impl FnMut(&State) -> bool) {
@@ -186,16 +257,34 @@ impl fmt::Debug for Peer {
 }
 
 impl State {
-    fn requested(&self, id: u64) -> bool {
-        let mark = format!("\"id\":{id},");
-        self.heard.iter().any(|text| text.contains(&mark))
+    fn hear(&mut self, text: String, message: Option<&Message>) {
+        if let Some(Body::Request { id, .. }) = message.map(Message::body) {
+            self.requested.extend(id.as_ours());
+        }
+        self.heard.push(text);
     }
 }
 
-async fn say(sender: &Sender, mut message: Value) {
-    message["jsonrpc"] = "2.0".into();
-    let message = Message::parse(message.to_string()).expect("a notification or a request");
+async fn say(sender: &Sender, message: Message) {
     sender.send(Incoming::Message(message)).await;
+}
+
+/// An event on the stream of a listening request.
+fn event(id: u64, number: u64) -> Message {
+    let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+    notification("kit/event", &json!({ "_meta": meta, "number": number }))
+}
+
+fn event_of_nobody(number: u64) -> Message {
+    notification("kit/unasked", &json!({ "number": number }))
+}
+
+fn cancelled(id: u64) -> Message {
+    notification("notifications/cancelled", &json!({ "requestId": id }))
+}
+
+fn notification(method: &str, params: &Value) -> Message {
+    Message::notification(method, Some(&params.to_string()))
 }
 
 /// Notices that the stream of a request ended before its answer.
@@ -214,3 +303,6 @@ impl Drop for Watch {
         }
     }
 }
+
+/// How many things that concern no request may wait for a connection of the peer's.
+const UNASKED_WAITING: usize = 4096;

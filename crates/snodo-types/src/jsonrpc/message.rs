@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::RequestId;
 use super::peek::answered_id;
-use super::{ErrorObject, RequestId};
 use crate::Kept;
 
 /// A JSON-RPC message from a peer.
@@ -27,9 +27,9 @@ use crate::Kept;
 /// ```
 #[derive(Clone)]
 pub struct Message {
-    text: String,
-    form: Form,
-    outside: Option<Box<Outside>>,
+    pub(super) text: String,
+    pub(super) form: Form,
+    pub(super) outside: Option<Box<Outside>>,
 }
 
 /// What a message is; see [`Message::body`].
@@ -206,27 +206,6 @@ impl Message {
         }
     }
 
-    /// A result, written as a message.
-    #[must_use]
-    pub fn result(id: &RequestId, result: &str) -> Self {
-        let id_text = serde_json::to_string(id).expect("an id is JSON");
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{id_text},"result":{result}}}"#);
-        let end = text.len() - 1;
-        let form = Form::Result { id: id.clone(), result: end - result.len()..end };
-        Self { text, form, outside: None }
-    }
-
-    /// An error, written as a message.
-    #[must_use]
-    pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> Self {
-        let id_text = serde_json::to_string(&id).expect("an id is JSON");
-        let error_text = serde_json::to_string(error).expect("an error object is JSON");
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{id_text},"error":{error_text}}}"#);
-        let end = text.len() - 1;
-        let form = Form::Error { id: id.cloned(), error: end - error_text.len()..end };
-        Self { text, form, outside: None }
-    }
-
     /// Adds what stood outside the text.
     #[must_use]
     pub fn with_outside(mut self, outside: Outside) -> Self {
@@ -244,6 +223,12 @@ impl Message {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The whole text, without a copy of it.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.text
     }
 
     /// The message taken apart.
@@ -319,7 +304,7 @@ impl TryFrom<String> for Message {
 
 /// Where things stand in the text.
 #[derive(Clone)]
-enum Form {
+pub(super) enum Form {
     Error { id: Option<RequestId>, error: Range<usize> },
     Notification { method: Name, params: Option<Range<usize>> },
     Request { id: RequestId, method: Name, params: Option<Range<usize>> },
@@ -328,7 +313,7 @@ enum Form {
 
 /// A method name: nearly always a piece of the text, rarely one that had to be unescaped.
 #[derive(Clone)]
-enum Name {
+pub(super) enum Name {
     At(Range<usize>),
     Unescaped(Box<str>),
 }

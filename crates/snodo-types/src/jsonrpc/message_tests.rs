@@ -1,6 +1,7 @@
 //! What a message is, and whom it concerns.
 
 use super::{Body, Concern, Message, RequestId};
+use crate::ErrorObject;
 
 fn parse(text: &str) -> Message {
     Message::parse(text).expect(text)
@@ -28,6 +29,26 @@ fn the_four_kinds_are_told_apart() {
         error.body(),
         Body::Error { id: Some(&RequestId::Number(2)), error: r#"{"code":1}"# }
     );
+}
+
+#[test]
+fn what_is_written_here_reads_as_what_it_was_written_from() {
+    let id = RequestId::Text("a\"b".to_owned());
+    let written = [
+        Message::request(&id, "odd\n\"name\"", Some(r#"{"x":[1]}"#)),
+        Message::request(&RequestId::Number(3), "ping", None),
+        Message::notification("notifications/progress", Some(r#"{"progressToken":4}"#)),
+        Message::notification("ü\t", None),
+        Message::result(&id, r#"{"y":{}}"#),
+        Message::error(None, &ErrorObject::new(-32700, "no \"JSON\"")),
+        Message::error(Some(&id), &ErrorObject::new(-32601, "?")),
+    ];
+    for message in written {
+        let read = parse(message.text());
+        assert_eq!(message.body(), read.body());
+        assert_eq!((message.id(), message.concerns()), (read.id(), read.concerns()));
+        assert_eq!(read.text().to_owned(), message.into_text());
+    }
 }
 
 // BASE-11
@@ -116,7 +137,7 @@ fn what_is_written_reads_back() {
     let id = RequestId::Text("q".to_owned());
     let result = Message::result(&id, r#"{"ok":true}"#);
     assert_eq!(parse(result.text()).body(), result.body());
-    let error = super::ErrorObject::new(-32601, "no \"such\" method");
+    let error = ErrorObject::new(-32601, "no \"such\" method");
     let error = Message::error(Some(&id), &error);
     assert_eq!(parse(error.text()).body(), error.body());
 }

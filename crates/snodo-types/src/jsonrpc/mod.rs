@@ -4,6 +4,7 @@ mod error_object;
 mod id;
 mod message;
 mod peek;
+mod write;
 
 pub use error_object::ErrorObject;
 pub use id::RequestId;
