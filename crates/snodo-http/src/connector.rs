@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,12 +13,13 @@ use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Stack};
 use crate::credentials::{Credentials, Erased};
-use crate::dial::Dial;
+use crate::dial::{Dial, Route};
 use crate::errands::{Addresses, Errands};
 use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
+use crate::proxy::Proxies;
 use crate::target::Target;
 use crate::tls::Tls;
 use crate::transport::HttpTransport;
@@ -51,6 +53,9 @@ pub struct Http {
     pub(crate) tls: Tls,
     version: HttpVersion,
     pub(crate) stack: Stack,
+    pub(crate) proxies: Option<Proxies>,
+    /// The file of a Unix socket.
+    pub(crate) socket: Option<PathBuf>,
     credentials: Option<Arc<dyn Erased>>,
     /// Made by the first connect, of this value or a clone.
     wire: Arc<OnceLock<Arc<Wire>>>,
@@ -75,6 +80,8 @@ impl Http {
             tls,
             version: HttpVersion::default(),
             stack: Stack::default(),
+            proxies: None,
+            socket: None,
             credentials: None,
             wire: Arc::default(),
         })
@@ -186,6 +193,22 @@ impl Http {
         self.with(|http| http.limits.resume_delay = delay)
     }
 
+    /// The way that connections go.
+    fn route(&self) -> Route {
+        #[cfg(unix)]
+        if let Some(path) = &self.socket {
+            return Route::Unix(path.clone());
+        }
+        let found = match &self.proxies {
+            Some(proxies) => proxies.of(&self.target),
+            None => match Proxies::from_environment() {
+                Ok(proxies) => proxies.of(&self.target),
+                Err(error) => return Route::Unknown(error),
+            },
+        };
+        found.map_or(Route::Direct, Route::Proxy)
+    }
+
     /// Changes the configuration; what was connected before keeps the old one.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -207,6 +230,7 @@ impl Http {
             http.credentials = None;
             http.version = HttpVersion::default();
             http.stack = http.stack.without_layers();
+            http.socket = None;
             http.limits.idle = 0;
             http.limits.at_once = None;
         })
@@ -240,7 +264,7 @@ impl Http {
                 limits: limits.clone(),
                 templates: Templates::new(&target, &self.fixed),
                 backend: Backend::new(
-                    Dial::new(target, limits.clone(), &self.tls, self.version),
+                    Dial::new(target, limits.clone(), &self.tls, self.version, self.route()),
                     limits,
                     &self.stack,
                 ),
@@ -274,12 +298,13 @@ impl Connect for Http {
     }
 
     /// The URL; `None` where more decides which server it is: a query, a header of the caller's own
-    /// beside `authorization` and `cookie`, a TLS configuration, a service or a layer.
+    /// beside `authorization` and `cookie`, a TLS configuration, a service or a layer, a socket's path.
     fn origin(&self) -> Option<String> {
         let plain = self.target.url() == self.target.shown()
             && self.fixed.tells_callers_only()
             && self.tls.is_shared()
-            && self.stack.is_empty();
+            && self.stack.is_empty()
+            && self.socket.is_none();
         plain.then(|| self.target.shown().to_owned())
     }
 }

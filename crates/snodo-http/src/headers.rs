@@ -184,7 +184,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Framing and negotiation: nobody but this crate may set them.
 fn is_own(name: &HeaderName) -> bool {
-    const OWN: [&str; 14] = [
+    const OWN: [&str; 15] = [
         "accept",
         "accept-encoding",
         "connection",
@@ -194,6 +194,7 @@ fn is_own(name: &HeaderName) -> bool {
         "expect",
         "host",
         "keep-alive",
+        "proxy-authorization",
         "proxy-connection",
         "te",
         "trailer",

@@ -78,11 +78,11 @@ pub(crate) fn error(
 fn meaning(status: StatusCode, credential_sent: bool) -> Option<&'static str> {
     Some(match status.as_u16() {
         300..=303 | 305..=399 => "the endpoint has another URL now",
-        400 => "the server did not understand the message, or knows no such session",
+        400 => "the server did not understand the message",
         401 if credential_sent => "the credentials are wrong, or no longer good",
         401 => "the server wants credentials",
         403 => "these credentials, or this address, are not allowed to do that",
-        404 => "there is no MCP endpoint under this path, or the session is over",
+        404 => "there is no MCP endpoint under this path",
         405 => "this is no Streamable HTTP endpoint; older servers speak HTTP+SSE",
         406 => "the server gives neither JSON nor an event stream",
         407 => "a proxy wants credentials",

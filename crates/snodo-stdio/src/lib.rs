@@ -51,4 +51,5 @@ pub use stderr::{LineFunction, Stderr};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::lines::{Line, Lines};
+    pub use crate::script::find_script;
 }

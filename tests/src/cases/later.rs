@@ -30,14 +30,12 @@ pub(crate) fn of_case(case: &CaseFile) -> Option<Need> {
 
 const GROUPS: &[(&str, u8, &str)] = &[
     ("cli", 10, "the command line"),
-    ("config", 10, "configuration files"),
     ("oauth", 9, "authorization servers"),
     ("uritemplate", 6, "matching of URI templates"),
     ("wire", 4, "no such file is given yet"),
 ];
 
 const CASES: &[(&str, u8, &str)] = &[
-    ("HT-31", 8, "proxies"),
     ("JR-05", 5, "events of the connection"),
     ("SS-03", 5, "a lost session told from another 400"),
 ];

@@ -9,6 +9,7 @@
 mod baseline;
 mod class;
 mod client;
+mod config;
 mod decode;
 mod feed;
 mod head;

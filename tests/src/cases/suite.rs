@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::later::{self, Need};
 use super::store::{self, CaseFile};
-use super::{Verdict, decode, headers, http, jsonrpc, process, sse, stdio, structured};
+use super::{Verdict, config, decode, headers, http, jsonrpc, process, sse, stdio, structured};
 
 /// The cases to run.
 ///
@@ -122,6 +122,7 @@ fn bounded(case: CaseFile) -> Verdict {
 
 fn run(case: &CaseFile) -> Result<Verdict, Need> {
     match case.group.as_str() {
+        "config" => config::run(case),
         "decode" => decode::run(case),
         "headers" => headers::run(case),
         "http" => http::run(case),

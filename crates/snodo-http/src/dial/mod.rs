@@ -1,15 +1,20 @@
 //! A new connection: the way to the server, TLS, and the task that moves its bytes.
 
 mod handshake;
+mod route;
 mod socket;
+mod socks;
 mod tcp;
+mod tunnel;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use http::HeaderValue;
 use snodo_types::{TransportError, TransportFault};
 use tokio::time::timeout;
 
+pub(crate) use self::route::Route;
 pub(crate) use self::socket::{Secured, Socket};
 use crate::backend::Form;
 use crate::limits::Limits;
@@ -22,8 +27,11 @@ use crate::version::HttpVersion;
 pub(crate) struct Dial {
     pub(crate) target: Arc<Target>,
     pub(crate) limits: Limits,
+    route: Route,
     secure: Secure,
-    pub(crate) version: HttpVersion,
+    /// For a proxy that wants TLS itself.
+    secure_proxy: Secure,
+    version: HttpVersion,
     /// What the last connection turned out to be; 0 before the first.
     last: AtomicU8,
 }
@@ -43,14 +51,21 @@ impl Dial {
         limits: Limits,
         tls: &Tls,
         version: HttpVersion,
+        route: Route,
     ) -> Self {
-        let secure = tls.secure(version);
-        Self { target, limits, secure, version, last: AtomicU8::new(0) }
+        let (secure, secure_proxy) = (tls.secure(version), tls.secure_proxy());
+        Self { target, limits, route, secure, secure_proxy, version, last: AtomicU8::new(0) }
     }
 
-    /// How requests name their place.
+    /// How requests name their place: an HTTP proxy is told the whole of it, unless it is to let
+    /// everything through unseen.
     pub(crate) fn form(&self) -> Form {
-        Form::Origin
+        if self.forwarding().is_some() { Form::Absolute } else { Form::Origin }
+    }
+
+    /// What a proxy that reads the requests wants to see in each.
+    pub(crate) fn proxy_authorization(&self) -> Option<HeaderValue> {
+        self.forwarding()?.authorization()
     }
 
     pub(crate) fn expected(&self) -> Expected {
@@ -79,15 +94,27 @@ impl Dial {
     }
 
     async fn connect(&self) -> Result<Carrier, TransportError> {
-        let tcp = tcp::reach(&self.target, &self.limits).await?;
+        let socket: Socket = match &self.route {
+            Route::Direct => {
+                let tcp = self.reach_directly().await?;
+                if !self.target.is_https() && self.version != HttpVersion::Http2 {
+                    return handshake::one(self, tcp).await;
+                }
+                Box::new(tcp)
+            }
+            Route::Proxy(proxy) => self.reach_over(proxy).await?,
+            #[cfg(unix)]
+            Route::Unix(path) => route::reach_file(&self.target, path).await?,
+            Route::Unknown(error) => return Err(error.clone()),
+        };
         if !self.target.is_https() {
             return match self.version {
-                HttpVersion::Http2 => handshake::many(self, tcp).await,
-                HttpVersion::Http1 | HttpVersion::Negotiated => handshake::one(self, tcp).await,
+                HttpVersion::Http2 => handshake::many(self, socket).await,
+                HttpVersion::Http1 | HttpVersion::Negotiated => handshake::one(self, socket).await,
             };
         }
         let Secured { socket, speaks_http2 } =
-            self.secure.connect(&self.target, Box::new(tcp)).await?;
+            self.secure.connect(self.target.host(), self.target.shown(), socket).await?;
         if speaks_http2 || self.version == HttpVersion::Http2 {
             handshake::many(self, socket).await
         } else {

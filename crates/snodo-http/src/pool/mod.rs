@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use http::header::HOST;
-use http::{Request, Response};
+use http::header::{HOST, PROXY_AUTHORIZATION};
+use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use snodo_types::TransportError;
@@ -36,6 +36,8 @@ use self::resting::Resting;
 /// All connections to one server.
 pub(crate) struct Pool {
     dial: Dial,
+    /// For the proxy that sends requests on, if it wants to know who asks.
+    proxy_authorization: Option<HeaderValue>,
     limits: Limits,
     resting: Mutex<Resting>,
     slots: Option<Arc<Semaphore>>,
@@ -80,6 +82,7 @@ impl Pool {
     pub(crate) fn new(dial: Dial, limits: Limits) -> Arc<Self> {
         let slots = limits.at_once.map(|slots| Arc::new(Semaphore::new(slots.max(1))));
         Arc::new(Self {
+            proxy_authorization: dial.proxy_authorization(),
             dial,
             limits,
             resting: Mutex::default(),
@@ -111,8 +114,11 @@ impl Pool {
     /// before anything comes back, has [hardly](snodo_types::Processed::Unlikely) carried it.
     pub(crate) async fn send(
         self: &Arc<Self>,
-        request: Request<RequestBody>,
+        mut request: Request<RequestBody>,
     ) -> Result<Answer, TransportError> {
+        if let Some(value) = &self.proxy_authorization {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, value.clone());
+        }
         // The way of nearly all requests. What else may happen is rare and large, hence boxed.
         let Some(mut connection) = self.at_hand() else {
             return Box::pin(self.send_in_turn(request)).await;

@@ -12,6 +12,7 @@ mod layers;
 mod notices;
 mod offered;
 mod pooling;
+mod proxies;
 mod redirects;
 mod refusals;
 mod resuming;

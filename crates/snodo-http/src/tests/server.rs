@@ -75,6 +75,23 @@ impl Server {
         Self::listen(address, move |tcp, seen| serve(tcp, seen, script.clone())).await
     }
 
+    /// Lets something else happen on each connection before HTTP is spoken.
+    pub(super) async fn after<F: Future<Output = Option<TcpStream>> + Send + 'static>(
+        first: impl Fn(TcpStream) -> F + Send + Sync + 'static,
+        script: impl Script,
+    ) -> Self {
+        let script = Arc::new(script);
+        Self::listen("127.0.0.1:0", move |tcp, seen| {
+            let (first, script) = (first(tcp), script.clone());
+            async move {
+                if let Some(tcp) = first.await {
+                    serve(tcp, seen, script).await;
+                }
+            }
+        })
+        .await
+    }
+
     /// Speaks TLS.
     #[cfg(feature = "tls")]
     pub(super) async fn secured(acceptor: tokio_rustls::TlsAcceptor, script: impl Script) -> Self {
@@ -128,6 +145,11 @@ impl Server {
             }
         });
         Self { address, seen, accepted, open, hung_up, task }
+    }
+
+    /// Host and port.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub(super) fn url(&self) -> String {

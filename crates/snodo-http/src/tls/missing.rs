@@ -16,7 +16,7 @@ pub(crate) struct Secure {}
 impl Tls {
     /// Refuses `https` before anything is sent.
     pub(crate) fn check(&self, target: &Target) -> Result<(), TransportError> {
-        if target.is_https() { Err(missing(target)) } else { Ok(()) }
+        if target.is_https() { Err(missing(target.shown())) } else { Ok(()) }
     }
 
     /// Whether it is what all clients of a process share.
@@ -31,19 +31,24 @@ impl Tls {
     pub(crate) fn secure(&self, _version: HttpVersion) -> Secure {
         Secure {}
     }
+
+    pub(crate) fn secure_proxy(&self) -> Secure {
+        Secure {}
+    }
 }
 
 impl Secure {
     pub(crate) async fn connect(
         &self,
-        target: &Target,
+        _host: &str,
+        shown: &str,
         _socket: Socket,
     ) -> Result<Secured, TransportError> {
-        Err(missing(target))
+        Err(missing(shown))
     }
 }
 
-fn missing(target: &Target) -> TransportError {
-    let why = format!("{} needs the feature `tls`, which this build lacks", target.shown());
+fn missing(shown: &str) -> TransportError {
+    let why = format!("{shown} needs the feature `tls`, which this build lacks");
     TransportError::new(TransportFault::Unsupported, why).not_processed()
 }

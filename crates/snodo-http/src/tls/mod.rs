@@ -99,24 +99,37 @@ impl Tls {
     pub(crate) fn secure(&self, version: HttpVersion) -> Secure {
         Secure { tls: self.clone(), version, config: OnceLock::new() }
     }
+
+    /// For a proxy, which speaks HTTP/1.1.
+    pub(crate) fn secure_proxy(&self) -> Secure {
+        let mut tls = self.clone();
+        tls.whole = tls.whole.map(|whole| {
+            let mut config = (*whole).clone();
+            config.alpn_protocols = offered(HttpVersion::Http1);
+            Arc::new(config)
+        });
+        tls.secure(HttpVersion::Http1)
+    }
 }
 
 impl Secure {
     /// Shakes hands over a connection.
     pub(crate) async fn connect(
         &self,
-        target: &Target,
+        host: &str,
+        shown: &str,
         socket: Socket,
     ) -> Result<Secured, TransportError> {
         let config = self.config.get_or_init(|| self.build()).clone();
         let config = config
             .map_err(|error| failed(format!("TLS cannot be set up: {error}")).with_source(error))?;
-        let name = ServerName::try_from(target.host().to_owned()).map_err(|error| {
-            failed(format!("{} has no name for TLS: {error}", target.shown())).with_source(error)
+        let name = ServerName::try_from(host.to_owned()).map_err(|error| {
+            failed(format!("{shown} has no name for TLS: {error}")).with_source(error)
         })?;
-        let stream = TlsConnector::from(config).connect(name, socket).await.map_err(|error| {
-            failed(format!("no TLS with {}: {error}", target.shown())).with_source(error)
-        })?;
+        let stream = TlsConnector::from(config)
+            .connect(name, socket)
+            .await
+            .map_err(|error| failed(format!("no TLS with {shown}: {error}")).with_source(error))?;
         let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
         Ok(Secured { socket: Box::new(stream), speaks_http2 })
     }
