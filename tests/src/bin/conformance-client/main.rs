@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stderr, reason = "the suite keeps what a client says there")]
 
+mod credentials;
 mod scenarios;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use snodo::http::Http;
 use snodo::types::TransportError;
 use snodo::{Builder, Client};
 
-use crate::{Failure, Task};
+use crate::{Failure, Task, credentials};
 
 type Done = Result<(), Failure>;
 
@@ -22,6 +22,10 @@ pub(crate) async fn run(task: &Task) -> Done {
         "http-invalid-tool-headers" => invalid_tool_headers(task).await,
         "json-schema-2020-12-preservation" => schema_preservation(task).await,
         "sep-2640-client-no-prefetch" => skills(task).await,
+        "auth/client-credentials-jwt"
+        | "auth/client-credentials-basic"
+        | "auth/enterprise-managed-authorization"
+        | "auth/wif-jwt-bearer" => list(task).await,
         scenario if scenario.starts_with("auth/") => authorized(task).await,
         _ => Err(Failure::Unknown),
     }
@@ -167,6 +171,7 @@ fn builder(task: &Task, capabilities: Value) -> Builder {
 }
 
 fn target(task: &Task) -> Result<Http, Failure> {
-    Http::new(&task.url)
-        .map_err(|error: TransportError| Failure::Step(format!("{}: {error}", task.url)))
+    let http = Http::new(&task.url)
+        .map_err(|error: TransportError| Failure::Step(format!("{}: {error}", task.url)))?;
+    Ok(http.credentials(credentials::of(task)?))
 }
