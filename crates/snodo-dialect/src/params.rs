@@ -96,7 +96,8 @@ impl Params {
     }
 
     /// The members as text, without braces and without `_meta`.
-    pub(crate) fn text(&self) -> &str {
+    #[must_use]
+    pub fn text(&self) -> &str {
         &self.members
     }
 
@@ -119,7 +120,8 @@ impl Params {
     }
 
     /// What the caller put under `_meta`.
-    pub(crate) fn meta(&self) -> &[(String, Raw)] {
+    #[must_use]
+    pub fn meta(&self) -> &[(String, Raw)] {
         &self.meta
     }
 }

@@ -1,7 +1,8 @@
 //! The conversations of an MCP client, as state machines.
 //!
 //! Each machine is one conversation: [`Negotiation`] for a connection, [`Call`] for a request,
-//! [`Pages`] for a list, [`Attendant`] for what comes while nobody calls. A driver feeds it what
+//! [`Lookup`] for one that may be answered by what is kept, [`Pages`] for a list, [`Attendant`] for
+//! what comes while nobody calls. A driver feeds it what
 //! happened (`handle_message`, `handle_closed`, `handle_timeout`), takes out what is to be done
 //! (`poll`), and sleeps until `deadline`. `now` is always an argument; nothing here waits, spawns
 //! or asks a clock.
@@ -9,6 +10,7 @@
 //! What this crate never does: IO, async, locks, channels.
 
 mod attend;
+mod cache;
 mod call;
 mod deadline;
 mod form;
@@ -22,6 +24,9 @@ mod subscribe;
 mod verdict;
 
 pub use attend::{Attendant, Duty, Refusal};
+pub use cache::{
+    Asking, Claim, Facts, Found, Group, Key, Leaving, Lookup, LookupStep, Turn, Whose, made_stale,
+};
 pub use call::{Call, HandlerFailure, Limits};
 pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};

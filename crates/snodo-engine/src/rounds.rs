@@ -44,6 +44,11 @@ impl Rounds {
         self.answering.any()
     }
 
+    /// Whether there was a round.
+    pub(crate) fn were_any(&self) -> bool {
+        self.answered > 0
+    }
+
     /// The pages that have to be opened before a request goes through, where an error says so and the
     /// version knows such errors (2025-11-25, elicitation, "URL Elicitation Required Error").
     pub(crate) fn pages(

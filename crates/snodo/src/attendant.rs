@@ -141,7 +141,7 @@ impl Post {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 Event::Answered(task, answer) => self.answered(task, answer),
                 Event::Arrived(message) => self.arrived(message),
-                Event::Back => self.context.bridge.reopened(self.context.epoch),
+                Event::Back => self.context.reopened(),
                 Event::Lost(count) => self.context.miss(count),
                 Event::Over => return,
                 Event::Post(envelope) => self.act(Duty::Send(envelope)),

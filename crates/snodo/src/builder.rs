@@ -19,7 +19,7 @@ use crate::context::NotificationSink;
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
 use crate::options::{Options, Repeats, TraceHook};
-use crate::{Client, KeepAlive, Notification, Restart, Verdict};
+use crate::{Cache, Client, KeepAlive, Notification, Restart, Verdict};
 
 /// A client that is not connected yet.
 ///
@@ -183,6 +183,12 @@ impl Builder {
     /// server. One that is not allowed is passed over.
     pub fn verdict(mut self, verdict: Verdict) -> Self {
         self.options.verdict = Some(verdict);
+        self
+    }
+
+    /// Keeps results that the server allows to be kept; none are unless set. See [`Cache`].
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.options.cache = Some(cache);
         self
     }
 

@@ -10,6 +10,7 @@ use snodo_dialect::check_header;
 use snodo_engine::{Answering, Limits};
 use snodo_types::{Error, MetaKey, Raw, TraceContext};
 
+use crate::CacheMode;
 use crate::client::Core;
 use crate::driver::Driver;
 use crate::progress::ProgressSink;
@@ -43,6 +44,11 @@ pub struct Call {
     pub(crate) idempotent: bool,
     /// Set where layers may hold it back.
     pub(crate) gate: Option<Arc<Gate>>,
+    /// What it does about the client's cache, as long as it is plain.
+    pub(crate) cache: CacheMode,
+    /// It has no option besides its clocks and that: what else is asked for is all that decides
+    /// the answer.
+    pub(crate) plain: bool,
 }
 
 /// What progress does to the timeout.
@@ -85,6 +91,8 @@ impl Call {
             doubts: Doubts::Once,
             idempotent: false,
             gate: None,
+            cache: CacheMode::Use,
+            plain: true,
         }
     }
 
@@ -118,6 +126,7 @@ impl Call {
         value: impl Serialize,
     ) -> Result<(), Error> {
         self.request.meta.push(meta_member(name, value)?);
+        self.plain = false;
         Ok(())
     }
 
@@ -129,6 +138,7 @@ impl Call {
     pub fn add_header(&mut self, name: String, value: String) -> Result<(), Error> {
         check_header(&name, &value)?;
         self.request.routing.set(name, value);
+        self.plain = false;
         Ok(())
     }
 

@@ -20,6 +20,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
+use crate::cache::Desk;
 use crate::connect::{self, Connector, Opener};
 use crate::connection::Connection;
 use crate::context::Context;
@@ -110,6 +111,9 @@ impl Core {
             verdict: None,
         });
         let connection = Arc::new(opened.await?);
+        if let Some(desk) = self.desk() {
+            desk.reconnected();
+        }
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
         Ok(connection)
     }
@@ -141,6 +145,11 @@ impl Core {
 
     pub(crate) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What there is to do with a cache, where there is one.
+    pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
+        self.context.desk.as_ref()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -194,7 +203,8 @@ impl Client {
         stack: Option<Stack>,
     ) -> Result<Self, Error> {
         let ids = AtomicU64::new(1);
-        let context = Context::new(&options);
+        let desk = |cache| Arc::new(Desk::new(cache, connector.origin()));
+        let context = Context::new(&options, options.cache.as_ref().map(desk));
         let verdict = options.verdict.map(Verdict::version);
         let verdict = verdict.filter(|version| options.allowed.contains(version));
         let open = |verdict| {

@@ -28,6 +28,8 @@ pub(crate) trait Connector: Send + Sync {
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn Transport>, TransportError>>;
 
     fn target(&self) -> Cow<'_, str>;
+
+    fn origin(&self) -> Option<String>;
 }
 
 impl<C: Connect> Connector for C {
@@ -40,6 +42,10 @@ impl<C: Connect> Connector for C {
 
     fn target(&self) -> Cow<'_, str> {
         Connect::target(self)
+    }
+
+    fn origin(&self) -> Option<String> {
+        Connect::origin(self)
     }
 }
 

@@ -154,6 +154,9 @@ impl Connection {
                 Ok(_) => {}
             }
         }
+        if bridge.is_heard() {
+            self.context.missed();
+        }
         bridge.resume(self.epoch);
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use snodo_dialect::{Asks, Dialect, Era};
 use snodo_types::{Implementation, Message, Raw};
 
+use crate::cache::Desk;
 use crate::handlers::Handlers;
 use crate::options::Options;
 use crate::served::Served;
@@ -29,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) sink: Option<NotificationSink>,
     /// Known once the version is settled.
     pub(crate) dialect: Arc<OnceLock<&'static dyn Dialect>>,
+    /// What the server's events are to make stale.
+    pub(crate) desk: Option<Arc<Desk>>,
 }
 
 /// The caller's function for what a server tells.
@@ -48,7 +51,7 @@ impl fmt::Debug for NotificationSink {
 }
 
 impl Context {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options, desk: Option<Arc<Desk>>) -> Self {
         Self {
             epoch: 0,
             handlers: Arc::clone(&options.handlers),
@@ -58,6 +61,7 @@ impl Context {
             bridge: Arc::default(),
             sink: options.sink.clone(),
             dialect: Arc::default(),
+            desk,
         }
     }
 
@@ -69,7 +73,21 @@ impl Context {
     /// What came unasked and was lost before anybody saw it.
     pub(crate) fn miss(&self, count: u64) {
         tracing::warn!(count, "the server told more than was read");
+        self.missed();
         self.bridge.miss(count);
+    }
+
+    /// The server's own stream was opened anew: what it told between is not known.
+    pub(crate) fn reopened(&self) {
+        self.missed();
+        self.bridge.reopened(self.epoch);
+    }
+
+    /// Something that the server told was missed.
+    pub(crate) fn missed(&self) {
+        if let Some(desk) = &self.desk {
+            desk.missed();
+        }
     }
 
     /// A machine that knows these handlers.
@@ -90,6 +108,9 @@ impl Context {
 
     /// Tells everybody who wants to know. A function of the caller's that panics harms nobody else.
     pub(crate) fn tell(&self, message: Message) {
+        if let Some(desk) = &self.desk {
+            desk.hear(&message);
+        }
         self.bridge.publish(&message);
         if let Some(NotificationSink(sink)) = &self.sink {
             let told = AssertUnwindSafe(|| sink(Notification::new(message)));

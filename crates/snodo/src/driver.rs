@@ -5,13 +5,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use snodo_dialect::ParamHeaders;
 use snodo_engine::{Call, HandlerFailure, Step};
 use snodo_transport::{BoxFuture, Exchange, Incoming};
-use snodo_types::{Error, InputResponses, Message, Outcome, TransportError, TransportFault};
+use snodo_types::{
+    Error, Fingerprint, InputResponses, Message, Outcome, TransportError, TransportFault,
+};
 
 use crate::aside::Aside;
 use crate::call::Doubts;
@@ -52,6 +54,14 @@ pub(crate) struct Driver {
     /// How long the connection had been busy with the server's questions when this was sent.
     served: Duration,
     progress: Option<ProgressSink>,
+    naming: Naming,
+}
+
+/// Whether somebody wants to know for whom the request is sent.
+enum Naming {
+    Nobody,
+    /// Nothing is written until he lets it go on.
+    Somebody(Option<(Exchange, Fingerprint)>),
 }
 
 /// How soon a call looks again whether the server's questions are still being answered.
@@ -85,7 +95,45 @@ impl Driver {
             timer: Timer::default(),
             served: Duration::ZERO,
             progress,
+            naming: Naming::Nobody,
         }
+    }
+
+    /// Lets the request stop before it is written, to tell for whom that is done.
+    pub(crate) fn naming_caller(self) -> Self {
+        Self { naming: Naming::Somebody(None), ..self }
+    }
+
+    /// For whom the request is about to be sent, where it stopped for that.
+    pub(crate) fn told_caller(&self) -> Option<Fingerprint> {
+        match &self.naming {
+            Naming::Somebody(Some((_, caller))) => Some(*caller),
+            _ => None,
+        }
+    }
+
+    /// Goes on where it stopped to tell for whom the request is sent.
+    pub(crate) fn go_on(&mut self) {
+        if let Naming::Somebody(stopped) = &mut self.naming
+            && let Some((exchange, _)) = stopped.take()
+        {
+            self.exchange = Some(exchange);
+        }
+    }
+
+    /// When the call is given up as things stand.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.call.deadline()
+    }
+
+    /// Whether the server asked for input before it answered.
+    pub(crate) fn was_inquired(&self) -> bool {
+        self.call.was_inquired()
+    }
+
+    /// The connection it was sent on.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
@@ -174,7 +222,8 @@ impl Driver {
             match step {
                 Step::Done(result) => return Some(result),
                 Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
-                Step::Send(envelope) => {
+                Step::Send(mut envelope) => {
+                    envelope.names_caller = matches!(self.naming, Naming::Somebody(_));
                     self.served = connection.context.served.total().0;
                     self.exchange = Some(connection.transport.exchange(envelope));
                 }
@@ -280,6 +329,11 @@ impl Driver {
             Some(Ok(Incoming::Released)) => self.call.handle_released(timer::now()),
             Some(Ok(Incoming::Dropped(count))) => {
                 tracing::warn!(count, "messages of a call were lost: its reader was too slow");
+            }
+            Some(Ok(Incoming::Caller(caller))) => {
+                if let Naming::Somebody(stopped) = &mut self.naming {
+                    *stopped = self.exchange.take().map(|exchange| (exchange, caller));
+                }
             }
             Some(Ok(_)) => {}
             Some(Err(error)) => {

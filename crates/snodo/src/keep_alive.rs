@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::client::Core;
-use crate::{Client, State, renewal};
+use crate::{CacheMode, Client, State, renewal};
 
 /// How often a server is asked for a sign of life, and how often it may fail to give one.
 ///
@@ -116,7 +116,7 @@ async fn ask(client: Client, within: Duration) -> Result<(), Error> {
             asking.await.map(drop)
         }
         _ => {
-            let asking = client.discover().timeout(within).into_future();
+            let asking = client.discover().timeout(within).cache(CacheMode::Bypass).into_future();
             drop(client);
             asking.await.map(drop)
         }

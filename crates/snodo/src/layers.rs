@@ -10,7 +10,7 @@ use snodo_transport::BoxFuture;
 use snodo_types::Error;
 
 use crate::call::Call;
-use crate::running::{Answer, Gate, Stack};
+use crate::running::{Answer, Gate, Running, Stack};
 
 /// What a layer wraps: it makes a call, rounds and retries included.
 ///
@@ -86,13 +86,13 @@ impl Erased for Innermost {
 
     fn call(&mut self, call: Call) -> BoxFuture<'static, Answer> {
         let mut waiting = Some(call);
-        let mut driver = None;
+        let mut running = None;
         Box::pin(poll_fn(move |cx| {
             if let Some(call) = waiting.take() {
                 let held = call.gate.as_deref().map_or(Duration::ZERO, Gate::pass);
-                driver = Some(call.start(held));
+                running = Some(Running::unlayered(call, held));
             }
-            driver.as_mut().map_or(Poll::Pending, |driver| driver.poll(cx))
+            running.as_mut().map_or(Poll::Pending, |running| running.poll(cx))
         }))
     }
 

@@ -39,6 +39,7 @@
 mod aside;
 mod attendant;
 mod builder;
+pub mod cache;
 mod call;
 mod client;
 mod connect;
@@ -80,6 +81,7 @@ pub use snodo_types as types;
 pub use snodo_types::{Error, ProtocolVersion};
 
 pub use builder::{Builder, ConnectDirect};
+pub use cache::{Cache, CacheMode};
 pub use call::Call;
 pub use client::{Client, ToolRef};
 pub use handlers::{Form, HandlerError, RootsRequest, Sampling, UrlRequest};

@@ -11,13 +11,15 @@ use futures_core::Stream;
 use serde::Serialize;
 use snodo_dialect::Params;
 use snodo_transport::BoxFuture;
-use snodo_types::{Error, Item, Page, Prompt, Resource, ResourceTemplate, Tool, TraceContext};
+use snodo_types::{
+    Error, ErrorObject, Item, Page, Prompt, Resource, ResourceTemplate, Tool, TraceContext,
+};
 
 use crate::call::Call;
 use crate::client::Core;
 use crate::request::Finish;
 use crate::tools;
-use crate::{Client, Reply, Request, Response};
+use crate::{CacheMode, Client, Reply, Request, Response};
 
 /// Which list of a server.
 ///
@@ -139,13 +141,29 @@ impl<T: Item> List<T> {
         self.edit(|call| call.add_header(name.into(), value.into()))
     }
 
-    fn edit(mut self, change: impl FnOnce(&mut Call) -> Result<(), Error>) -> Self {
-        if let Ok(call) = &mut self.call
-            && let Err(error) = change(call)
-        {
-            self.call = Err(error);
+    /// What each page's request does about the client's cache; see [`Request::cache`]. Pages are
+    /// kept one by one: [`CacheMode::Refresh`] gives a list that was fetched as a whole.
+    pub fn cache(mut self, mode: CacheMode) -> Self {
+        if let Ok(call) = &mut self.call {
+            call.cache = mode;
         }
         self
+    }
+
+    fn edit(mut self, change: impl FnOnce(&mut Call) -> Result<(), Error>) -> Self {
+        if let Ok(call) = &mut self.call {
+            call.plain = false;
+            if let Err(error) = change(call) {
+                self.call = Err(error);
+            }
+        }
+        self
+    }
+
+    /// The same list once more, where its pages may be kept ones.
+    fn again(&self) -> Option<Self> {
+        self.client.core().desk()?;
+        Some(Self { client: self.client.clone(), kind: self.kind, call: self.call.clone() })
     }
 
     /// The request for one page.
@@ -172,10 +190,24 @@ impl<T: Item + Send + 'static> IntoFuture for List<T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            let mut again = self.again();
             let mut pages = self.pages();
             let mut items = Vec::new();
+            let mut read = 0;
             while let Some(page) = pages.next().await {
-                items.append(&mut page?.into_inner().items);
+                match (page, &mut again) {
+                    // 2026-07-28, caching, "Interaction with Pagination": kept pages may lead to a
+                    // cursor that the server has forgotten; then the list begins anew.
+                    (Err(error), again)
+                        if read > 0 && error.code() == ErrorObject::INVALID_PARAMS =>
+                    {
+                        let Some(list) = again.take() else { return Err(error) };
+                        (pages, items, read) = (list.pages(), Vec::new(), 0);
+                        continue;
+                    }
+                    (page, _) => items.append(&mut page?.into_inner().items),
+                }
+                read += 1;
             }
             Ok(items)
         })

@@ -8,6 +8,7 @@ use snodo_dialect::{Extensions, Identity, declare};
 use snodo_engine::Limits;
 use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceContext};
 
+use crate::Cache;
 use crate::context::NotificationSink;
 use crate::handlers::Handlers;
 use crate::keep_alive::KeepAlive;
@@ -32,6 +33,7 @@ pub(crate) struct Options {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sink: Option<NotificationSink>,
     pub(crate) trace_context: Option<TraceHook>,
+    pub(crate) cache: Option<Cache>,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
 }
@@ -82,6 +84,7 @@ impl Default for Options {
             verdict: None,
             sink: None,
             trace_context: None,
+            cache: None,
             max_input_rounds: 10,
             max_server_requests: 16,
         }

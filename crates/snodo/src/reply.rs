@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
-use snodo_types::{Body, Error, Message};
+use snodo_types::{Body, Error, Kept, Message};
 
 /// The complete answer to a request.
 ///
@@ -34,6 +34,12 @@ impl<T> Reply<T> {
             // `read` lets nothing else become a reply.
             _ => "null",
         }
+    }
+
+    /// Whether the answer was kept, in place of fetched just now; and if so, how it stood.
+    #[must_use]
+    pub fn kept(&self) -> Option<Kept> {
+        self.message.outside().and_then(|outside| outside.kept)
     }
 
     /// The typed answer alone.

@@ -22,7 +22,7 @@ use crate::client::Core;
 use crate::options::Repeats;
 use crate::progress::ProgressSink;
 use crate::running::{Running, Stack};
-use crate::{Client, Reply};
+use crate::{CacheMode, Client, Reply};
 
 /// A request that is sent when it is awaited.
 ///
@@ -118,7 +118,7 @@ impl<T> Request<T> {
     /// It counts from the await: queueing, connecting, sending and reading are all within. In
     /// process there is no timeout.
     pub fn timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.edit(|call| call.limits.timeout = timeout.into())
+        self.pace(|call| call.limits.timeout = timeout.into())
     }
 
     /// Lets each piece of progress restart the timeout, up to
@@ -135,13 +135,13 @@ impl<T> Request<T> {
     /// the server's that is being answered meanwhile; 600 s unless set. Stopped by that, a request
     /// fails with -32001 and `maxTotalTimeoutMs` in the data.
     pub fn max_total_timeout(self, limit: Duration) -> Self {
-        self.edit(|call| call.max_total_timeout = limit)
+        self.pace(|call| call.max_total_timeout = limit)
     }
 
     /// Bounds the whole request, counted from the await: every round, the handlers between them, and
     /// any pause. None unless set. In process there is no deadline.
     pub fn deadline(self, limit: Duration) -> Self {
-        self.edit(|call| call.limits.deadline = Some(limit))
+        self.pace(|call| call.limits.deadline = Some(limit))
     }
 
     /// Answers an earlier input-required result: its questions by their ids, and the state it gave.
@@ -206,7 +206,10 @@ impl<T> Request<T> {
     pub fn param(mut self, name: &'static str, value: impl Serialize) -> Self {
         if let Ok(call) = &mut self.call {
             match std::mem::take(&mut call.request.params).with(name, &value) {
-                Ok(params) => call.request.params = params,
+                Ok(params) => {
+                    call.request.params = params;
+                    call.plain = false;
+                }
                 Err(error) => self.call = Err(error),
             }
         }
@@ -238,7 +241,22 @@ impl<T> Request<T> {
         OutcomeResponse(self.start())
     }
 
-    fn edit(mut self, change: impl FnOnce(&mut Call)) -> Self {
+    /// What the request does about the client's cache; [`CacheMode::Use`] unless set. It has no
+    /// effect on a client without one, nor on a request with any option besides its clocks.
+    pub fn cache(self, mode: CacheMode) -> Self {
+        self.pace(|call| call.cache = mode)
+    }
+
+    /// Sets an option that may decide the answer.
+    fn edit(self, change: impl FnOnce(&mut Call)) -> Self {
+        self.pace(|call| {
+            change(call);
+            call.plain = false;
+        })
+    }
+
+    /// Sets an option that does not.
+    fn pace(mut self, change: impl FnOnce(&mut Call)) -> Self {
         if let Ok(call) = &mut self.call {
             change(call);
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use snodo_transport::BoxFuture;
 use snodo_types::{Error, Message, Outcome};
 
+use crate::cache::{Cached, Plan};
 use crate::call::Call;
 use crate::driver::Driver;
 use crate::timer::{self, Timer};
@@ -40,6 +41,7 @@ impl Gate {
 
 /// A call that was refused before anything was done, runs, or goes through layers.
 pub(crate) enum Running {
+    Cached(Box<Cached>),
     Driven(Box<Driver>),
     Layered(Box<Layered>),
     Refused(Option<Error>),
@@ -62,13 +64,22 @@ impl Running {
     pub(crate) fn start(call: Result<Call, Error>, stack: Option<&Stack>) -> Self {
         match (call, stack) {
             (Err(error), _) => Self::Refused(Some(error)),
-            (Ok(call), None) => Self::Driven(Box::new(call.start(Duration::ZERO))),
+            (Ok(call), None) => Self::unlayered(call, Duration::ZERO),
             (Ok(call), Some(stack)) => Self::Layered(Box::new(Layered::new(call, stack))),
+        }
+    }
+
+    /// What stands behind every layer. `held` of the call's time was spent before it.
+    pub(crate) fn unlayered(call: Call, held: Duration) -> Self {
+        match Plan::of(&call) {
+            None => Self::Driven(Box::new(call.start(held))),
+            Some(plan) => Self::Cached(Box::new(Cached::new(call, plan, held))),
         }
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         match self {
+            Self::Cached(cached) => cached.poll(cx),
             Self::Driven(driver) => driver.poll(cx),
             Self::Layered(layered) => layered.poll(cx),
             Self::Refused(error) => match error.take() {
@@ -80,6 +91,7 @@ impl Running {
 
     pub(crate) fn explain(&self, error: Error) -> Error {
         match self {
+            Self::Cached(cached) => cached.explain(error),
             Self::Driven(driver) => driver.explain(error),
             Self::Layered(layered) => error.at(&layered.method, &layered.target),
             Self::Refused(_) => error,
@@ -90,6 +102,7 @@ impl Running {
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Cached(_) => "Cached",
             Self::Driven(_) => "Driven",
             Self::Layered(_) => "Layered",
             Self::Refused(_) => "Refused",

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use snodo_dialect::{ParamHeaders, Params};
 use snodo_types::{Page, Tool};
 
-use crate::Client;
 use crate::client::Core;
+use crate::{CacheMode, Client};
 
 /// The header plans of tools that were listed, by name. Tools without such arguments take no room.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Tools {
 /// Lists the tools to find out which arguments of one travel as headers.
 pub(crate) async fn define(core: Arc<Core>, name: String) -> Option<ParamHeaders> {
     let dialect = core.connection().opened.dialect;
-    let tools = Client::of(core).list_tools().await;
+    let tools = Client::of(core).list_tools().cache(CacheMode::Refresh).await;
     let tools = tools.inspect_err(
         |error| tracing::debug!(%error, "the definition of a tool could not be fetched"),
     );

@@ -376,6 +376,12 @@ impl Call {
         &self.request
     }
 
+    /// Whether the server asked for input on the way, or for consent.
+    #[must_use]
+    pub fn was_inquired(&self) -> bool {
+        self.rounds.were_any() || self.consented
+    }
+
     /// What the server wants to know before it answers, while that is being gathered.
     #[must_use]
     pub fn asked(&self) -> Option<&InputRequired> {

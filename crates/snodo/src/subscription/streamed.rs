@@ -150,10 +150,16 @@ impl Streamed {
                 self.exchange = Some(connection.transport.exchange(envelope));
             }
             Some(Tidings::Accepted(filter)) => {
+                if !matches!(self.life, Life::New) {
+                    connection.context.missed();
+                }
                 (self.life, self.attempts) = (Life::Open, 0);
                 return Poll::Ready(Some(Told::Accepted(filter)));
             }
             Some(Tidings::Event(message)) => {
+                if let Some(desk) = core.desk() {
+                    desk.hear(&message);
+                }
                 let event = Event::Notification(Notification::new(message));
                 return Poll::Ready(Some(Told::Event(event)));
             }
@@ -200,6 +206,7 @@ impl Streamed {
                 }
             }
             Poll::Ready(Some(Ok(Incoming::Dropped(lost)))) => {
+                connection.context.missed();
                 return Poll::Ready(Some(Told::Event(Event::Dropped(lost))));
             }
             Poll::Ready(Some(Ok(Incoming::Held))) => self.machine.handle_held(timer::now()),

@@ -4,6 +4,7 @@
 //! keeps what was sent, what was given up, and what is still alive. Byte pipes are a [`Far`] end.
 
 mod agreed;
+mod caching;
 mod cancel;
 mod closing;
 mod errors;
@@ -35,6 +36,7 @@ use tokio::time::Instant;
 
 pub(crate) use far::Far;
 pub(crate) use peer::{Call, Peer};
+pub(crate) use secrets::Log;
 
 use crate::{Builder, Client, ProtocolVersion};
 

@@ -16,16 +16,16 @@ use crate::types::{InputResponses, Outcome};
 
 /// Everything that is logged, at any level.
 #[derive(Clone, Default)]
-pub(super) struct Log(Arc<Mutex<String>>);
+pub(crate) struct Log(Arc<Mutex<String>>);
 
 impl Log {
     /// Catches what this thread logs while the guard lives.
-    pub(super) fn catch() -> (Self, tracing::subscriber::DefaultGuard) {
+    pub(crate) fn catch() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         (log.clone(), tracing::subscriber::set_default(log))
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0.lock().expect("no panic").clone()
     }
 }
