@@ -10,6 +10,24 @@ use snodo_types::ProtocolVersion;
 /// tells of itself, the method and its parameters, a cursor among them.
 ///
 /// Metadata of the single request is no part of it: requests that carry any are not kept.
+///
+/// ```
+/// use snodo_dialect::{Extensions, Identity, Params, Request};
+/// use snodo_engine::{Group, Key};
+/// use snodo_types::{ProtocolVersion, Raw};
+///
+/// let identity = Identity {
+///     client_info: Raw::empty_object(),
+///     capabilities: Raw::empty_object(),
+///     extensions: Extensions::new(),
+/// };
+/// let (server, version) = ("https://example.com/mcp".into(), ProtocolVersion::V2026_07_28);
+/// let page = Request::new("tools/list", Params::new().with("cursor", "2")?);
+/// let key = Key::of(&page, &server, version, &identity).expect("lists are kept");
+/// assert!(key.text().contains(r#"{"cursor":"2"}"#));
+/// assert!(Group::all(&server).covers(key.group()));
+/// # Ok::<(), snodo_types::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     text: Arc<str>,
@@ -17,6 +35,14 @@ pub struct Key {
 }
 
 /// Results that grow stale together: all pages of a list, one resource, or all of a server.
+///
+/// ```
+/// use snodo_engine::Group;
+///
+/// let server = "https://example.com/mcp".into();
+/// let tools = Group::list(&server, "tools/list");
+/// assert!(tools.whole().covers(&tools) && !tools.covers(&tools.whole()));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Group {
     server: Arc<str>,

@@ -14,6 +14,19 @@ use super::is_complete;
 /// answer.
 ///
 /// The driver does one [`LookupStep`] after the other and tells what came of it.
+///
+/// ```
+/// use std::time::Duration;
+/// use snodo_engine::{Asking, Found, Lookup, LookupStep, Whose};
+/// use snodo_types::Message;
+///
+/// let mut lookup = Lookup::new(Asking::default());
+/// assert!(matches!(lookup.poll(), Some(LookupStep::Load(Whose::Everybody))));
+/// let message = Message::result(&1.into(), "{}");
+/// lookup.handle_loaded(Some(Found { message, fresh_for: Duration::from_secs(1) }));
+/// assert!(matches!(lookup.poll(), Some(LookupStep::Leave(_))));
+/// assert!(matches!(lookup.poll(), Some(LookupStep::Done(_))));
+/// ```
 #[derive(Debug)]
 pub struct Lookup {
     asking: Asking,
@@ -68,7 +81,7 @@ pub enum Whose {
     Everybody,
 }
 
-/// One thing for the driver to do.
+/// One thing for the driver to do; see [`Lookup`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
 pub enum LookupStep {

@@ -223,7 +223,7 @@ fn the_hints_of_a_result_say_for_whom_and_how_long_it_is_kept() {
         lookup.handle_answer(answer(result), Facts::default());
         let leaves = if saved.is_some() { "leave Saved" } else { "leave Unkept" };
         let rest = [leaves, "done None false"];
-        assert_eq!(due(&mut lookup), [&saved.as_slice(), &rest[..]].concat(), "{result}");
+        assert_eq!(due(&mut lookup), [saved.as_slice(), &rest[..]].concat(), "{result}");
     }
 }
 
