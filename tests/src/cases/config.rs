@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use snodo::http::Proxies;
 use snodo::stdio::internal::find_script;
 
@@ -18,7 +18,7 @@ use super::store::CaseFile;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "test", rename_all = "snake_case")]
 enum ConfigCase {
-    Load(Map<String, Value>),
+    Load {},
     ProxyChoice(ProxyChoice),
     Spawn(Spawn),
 }
@@ -66,7 +66,7 @@ struct Command {
 pub(crate) fn run(file: &CaseFile) -> Result<Verdict, Need> {
     let text = file.text("json").map_err(Need::unknown)?;
     match head::read::<ConfigCase>(&text)?.1 {
-        ConfigCase::Load(_) => Err(Need::new(10, "configuration files")),
+        ConfigCase::Load {} => Err(Need::new(10, "configuration files")),
         ConfigCase::ProxyChoice(case) => Ok(Verdict::of(choose(&case))),
         ConfigCase::Spawn(case) if case.os == "windows" => {
             Ok(Verdict::of(spawn(&case).unwrap_or_else(|fault| vec![fault])))

@@ -37,9 +37,6 @@ impl Proxy {
             "socks5h" => (Kind::SocksByName, 1080),
             _ => return Err(usage("a proxy is http, https, socks5 or socks5h")),
         };
-        if kind == Kind::Https && cfg!(not(feature = "tls")) {
-            return Err(usage("a proxy over https needs the feature `tls`"));
-        }
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (login, place) = match authority.rsplit_once('@') {
             Some((login, place)) => (Some(login), place),
