@@ -11,6 +11,7 @@ mod in_process;
 mod kit;
 mod metadata;
 mod negotiation;
+mod peers;
 mod programs;
 mod recovery;
 mod rounds;

@@ -94,6 +94,11 @@ const COMMANDS: &[Command] = &[
         about: "the official suite against its expected failures",
         run: conformance::run,
     },
+    Command {
+        name: "peers",
+        about: "installs the servers and proxies that some tests run against",
+        run: tools::install_peers,
+    },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {
         name: "vocabulary",

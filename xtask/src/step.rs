@@ -91,6 +91,7 @@ impl Step<'_> {
 /// Runs every test of the workspace and keeps the runner's lines in [`TEST_LOG`].
 pub(crate) fn run_tests() -> Outcome {
     tools::nextest()?;
+    tools::need(tools::PEERS)?;
     let command = ["cargo", "nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"];
     Step { command: &command, environment: &[], log: TEST_LOG, limit: Duration::from_secs(20 * 60) }
         .run()

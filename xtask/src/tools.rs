@@ -12,8 +12,11 @@ use crate::shell;
 /// What cannot come with cargo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tool {
+    Microsocks,
+    Nginx,
     Node,
     Python,
+    Tinyproxy,
 }
 
 /// The search path of every step: what this project installed for itself comes last, so that a machine's own wins.
@@ -32,6 +35,14 @@ pub(crate) fn nextest() -> Outcome {
 pub(crate) fn cargo_deny() -> Outcome {
     cargo_tool("cargo-deny", "0.18.9", &["deny", "--version"])
 }
+
+/// `cargo xtask peers`: what some tests run against, where it is not there yet.
+pub(crate) fn install_peers(_arguments: &[String]) -> Outcome {
+    need(PEERS)
+}
+
+/// The servers and proxies of the integration tests.
+pub(crate) const PEERS: &[Tool] = &[Tool::Microsocks, Tool::Nginx, Tool::Tinyproxy];
 
 /// Sees to it that these run; what is missing comes as a Debian package, where that is possible.
 pub(crate) fn need(tools: &[Tool]) -> Outcome {
@@ -55,14 +66,20 @@ impl Tool {
     fn is_there(self) -> bool {
         match self {
             Self::Node => runs("node", &["--version"]) && runs("npm", &["--version"]),
+            Self::Microsocks => stands("microsocks"),
+            Self::Nginx => stands("nginx"),
+            Self::Tinyproxy => stands("tinyproxy"),
             Self::Python => runs("python3", &["-c", "import venv, ensurepip"]),
         }
     }
 
     fn packages(self) -> &'static [&'static str] {
         match self {
+            Self::Microsocks => &["microsocks"],
+            Self::Nginx => &["nginx"],
             Self::Node => &["nodejs", "npm"],
             Self::Python => &["python3", "python3-venv", "python3-pip"],
+            Self::Tinyproxy => &["tinyproxy"],
         }
     }
 }
@@ -116,6 +133,13 @@ impl Drop for NoServices {
             let _ = fs::remove_file(POLICY);
         }
     }
+}
+
+/// Whether a program is where programs are; services often stand beside the search path.
+fn stands(program: &str) -> bool {
+    let given = path();
+    let folders = env::split_paths(&given).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.into_iter().any(|folder| folder.join(program).is_file())
 }
 
 fn runs(program: &str, arguments: &[&str]) -> bool {
