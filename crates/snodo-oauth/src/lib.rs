@@ -40,6 +40,8 @@ mod error;
 mod flight;
 mod form;
 mod identity;
+#[doc(hidden)]
+pub mod internal;
 mod jwt;
 mod key;
 mod metadata;

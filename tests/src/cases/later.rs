@@ -30,7 +30,6 @@ pub(crate) fn of_case(case: &CaseFile) -> Option<Need> {
 
 const GROUPS: &[(&str, u8, &str)] = &[
     ("cli", 10, "the command line"),
-    ("oauth", 9, "authorization servers"),
     ("uritemplate", 6, "matching of URI templates"),
     ("wire", 4, "no such file is given yet"),
 ];

@@ -18,6 +18,7 @@ pub mod http;
 mod jsonrpc;
 mod later;
 mod marks;
+mod oauth;
 pub mod process;
 mod sse;
 mod stdio;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::later::{self, Need};
 use super::store::{self, CaseFile};
-use super::{Verdict, config, decode, headers, http, jsonrpc, process, sse, stdio, structured};
+use super::{
+    Verdict, config, decode, headers, http, jsonrpc, oauth, process, sse, stdio, structured,
+};
 
 /// The cases to run.
 ///
@@ -127,6 +129,7 @@ fn run(case: &CaseFile) -> Result<Verdict, Need> {
         "headers" => headers::run(case),
         "http" => http::run(case),
         "jsonrpc" => jsonrpc::run(case),
+        "oauth" => oauth::run(case),
         "process" => process::run(case),
         "sse" => sse::run(case),
         "stdio" => stdio::run(case),

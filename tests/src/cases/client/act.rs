@@ -170,7 +170,7 @@ impl Stage {
         }
     }
 
-    async fn connect(&mut self) -> StepResult {
+    pub(crate) async fn connect(&mut self) -> StepResult {
         match self.target.connect().await {
             Ok(client) => {
                 // A client of one stateless version sends nothing to connect. The cases want to

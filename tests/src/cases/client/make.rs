@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::json;
-use snodo::http::Http;
+use snodo::http::{Credentials, Http};
 use snodo::stdio::{Pipe, Stdio};
 use snodo::transport::Connect;
 use snodo::types::{Roots, TransportError};
@@ -51,6 +51,14 @@ impl Target {
             http = http.connect_timeout(limit);
         }
         Self::new(script, baseline, Place::Http(http), listens)
+    }
+
+    /// The same server, with credentials.
+    pub(crate) fn with_credentials(mut self, credentials: impl Credentials) -> Self {
+        if let Place::Http(http) = self.place {
+            self.place = Place::Http(http.credentials(credentials));
+        }
+        self
     }
 
     /// A server process.

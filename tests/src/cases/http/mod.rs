@@ -10,5 +10,9 @@ mod run;
 mod server;
 mod state;
 
+pub(crate) use check::check;
+pub(crate) use record::Record;
+pub(crate) use request::Request;
+pub(crate) use rule::Rule;
 pub(crate) use run::run;
 pub use server::{Scripted, Server};

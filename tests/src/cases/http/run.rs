@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::check;
+use super::check::check;
 use super::rule::Rule;
 use super::server::{Scripted, Server, ServerScript};
 use crate::cases::Verdict;
@@ -116,7 +116,7 @@ async fn play(case: &HttpCase, target: Target, server: Server) -> Vec<String> {
     let evidence =
         Evidence { results: &results, elapsed, negotiated, heard: &heard, received: &received };
     faults.extend(expect.check(&evidence));
-    faults.extend(check::check(expect, &record));
+    faults.extend(check(expect, &record));
     faults
 }
 

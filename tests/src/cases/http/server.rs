@@ -125,6 +125,11 @@ impl Server {
         state.origins.get(&main).cloned().unwrap_or_default()
     }
 
+    /// The base URL of one of its listeners.
+    pub(crate) fn origin_of(&self, host: &str) -> Option<String> {
+        self.shared.lock().origins.get(host).cloned()
+    }
+
     /// What was seen so far.
     pub(crate) fn record(&self) -> Record {
         self.shared.lock().record.clone()
