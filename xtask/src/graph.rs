@@ -6,14 +6,18 @@
 use std::collections::BTreeSet;
 
 use crate::Outcome;
+use crate::apart;
 use crate::metadata::{Metadata, Package};
 use crate::shell;
 
 /// `cargo xtask graph`: the manifests against the table.
 pub(crate) fn run(_arguments: &[String]) -> Outcome {
     let table = Table::parse(&shell::read(PAGE)?)?;
-    let metadata = Metadata::load()?;
-    let findings = check(&table, &metadata);
+    let mut builds = vec![Metadata::load()?];
+    for folder in apart::FOLDERS {
+        builds.push(Metadata::load_from(&apart::manifest(folder))?);
+    }
+    let findings = check(&table, &builds);
     for finding in &findings {
         println!("{PAGE}: {finding}");
     }
@@ -24,22 +28,24 @@ pub(crate) fn run(_arguments: &[String]) -> Outcome {
     Err(format!("graph: {} findings; change the manifest, or the table on purpose", findings.len()))
 }
 
-/// What is wrong, a sentence each.
-pub(crate) fn check(table: &Table, metadata: &Metadata) -> Vec<String> {
+/// What is wrong, a sentence each. The first build is the workspace, the others stand apart.
+pub(crate) fn check(table: &Table, builds: &[Metadata]) -> Vec<String> {
     let mut findings = Vec::new();
     for row in &table.rows {
-        if !metadata.members().any(|package| package.name == row.name) {
+        if !builds.iter().flat_map(Metadata::members).any(|package| package.name == row.name) {
             findings.push(format!(
-                "line {}: `{}` has a row but is no crate of the workspace",
+                "line {}: `{}` has a row but is no crate of the tree",
                 row.line, row.name
             ));
         }
     }
-    for package in metadata.members() {
-        match table.rows.iter().find(|row| row.name == package.name) {
-            Some(row) => check_crate(row, package, metadata, &mut findings),
-            None => findings
-                .push(format!("`{}` is a crate of the workspace but has no row", package.name)),
+    for build in builds {
+        for package in build.members() {
+            match table.rows.iter().find(|row| row.name == package.name) {
+                Some(row) => check_crate(row, package, build, &mut findings),
+                None => findings
+                    .push(format!("`{}` is a crate of the tree but has no row", package.name)),
+            }
         }
     }
     findings
@@ -149,7 +155,7 @@ mod tests {
     }
 
     /// Metadata of members, each with its dependencies; `~x` is one for tests.
-    fn metadata(members: &[(&str, &[&str])], outside: &[(&str, &[&str])]) -> Metadata {
+    fn metadata(members: &[(&str, &[&str])], outside: &[(&str, &[&str])]) -> [Metadata; 1] {
         let package = |name: &str| {
             format!(r#"{{"id":"{name}","name":"{name}","version":"1.0.0","publish":null"#)
         };
@@ -176,7 +182,7 @@ mod tests {
             ids.join(","),
             nodes.join(",")
         );
-        Metadata::parse(&text).expect("the document of cargo")
+        [Metadata::parse(&text).expect("the document of cargo")]
     }
 
     #[test]
@@ -218,8 +224,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                "line 5: `a` has a row but is no crate of the workspace",
-                "`b` is a crate of the workspace but has no row"
+                "line 5: `a` has a row but is no crate of the tree",
+                "`b` is a crate of the tree but has no row"
             ]
         );
     }
@@ -232,6 +238,18 @@ mod tests {
         let in_tests =
             metadata(&[("a", &["tower", "~tokio"])], &[("tower", &["~tokio"]), ("tokio", &[])]);
         assert_eq!(check(&table, &in_tests), [""; 0]);
+    }
+
+    #[test]
+    fn a_crate_that_stands_apart_is_held_to_its_row_too() {
+        let table =
+            table(&["| `a` | Words. | – | – | – |", "| `z` | Apart. | `a` | – | `hyper` |"]);
+        let [here] = metadata(&[("a", &[])], &[]);
+        let [apart] =
+            metadata(&[("z", &["a", "b"])], &[("a", &[]), ("b", &["hyper"]), ("hyper", &[])]);
+        let found = check(&table, &[here, apart]);
+        assert_eq!(found[0], "line 6: `z` may not import `b`");
+        assert!(found[1].starts_with("line 6: `z` reaches `hyper`"), "{found:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
     reason = "what a command finds is what it prints"
 )]
 
+mod apart;
 mod cases;
 mod conformance;
 mod coverage;
@@ -74,6 +75,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "nextest", about: "every test of the workspace", run: test::run_nextest },
     Command { name: "alone", about: "each published crate builds by itself", run: test::run_alone },
+    Command {
+        name: "apart",
+        about: "the workspaces of their own: a stranger's transport, rmcp in process",
+        run: apart::run,
+    },
     Command {
         name: "coverage",
         about: "which rows of docs/rows are proven [--check]",

@@ -43,7 +43,19 @@ pub(crate) struct Dependency {
 impl Metadata {
     /// Asks cargo about this workspace.
     pub(crate) fn load() -> Result<Self, String> {
-        Self::parse(&shell::output("cargo", &["metadata", "--format-version", "1", "--locked"])?)
+        Self::load_from("Cargo.toml")
+    }
+
+    /// Asks cargo about the workspace of a manifest, which is named from the root.
+    pub(crate) fn load_from(manifest: &str) -> Result<Self, String> {
+        let arguments =
+            ["metadata", "--format-version", "1", "--locked", "--manifest-path", manifest];
+        let document = shell::output("cargo", &arguments).map_err(|error| {
+            format!(
+                "{error}\nif its lock file is behind: `cargo update --workspace --manifest-path {manifest}`"
+            )
+        })?;
+        Self::parse(&document)
     }
 
     /// Reads the document that cargo writes.

@@ -206,6 +206,7 @@ const STEPS: &[Part] = &[
     closing(part("graph", Work::Own(&["graph"]), 2), 1),
     part("alone", Work::Own(&["alone"]), 15),
     closing(part("nextest", Work::Own(&["nextest"]), 25), 1),
+    closing(part("apart", Work::Own(&["apart"]), 30), 2),
     part("doctests", Work::Cargo(&["test", "--doc", "--workspace"]), 15),
     part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
     closing(part("deny", Work::Own(&["deny"]), 2), 1),

@@ -1,103 +1,110 @@
-//! A transport as a stranger would write it: a message bus inside one process.
+//! MCP over WebSocket, as a stranger would write it: each message is a text frame.
 //!
-//! A server is a function at an address of the bus, from one message to all it says because of it.
-//! Of snodo this crate knows `snodo-transport` and `snodo-types`, and no runtime.
+//! Of snodo this crate knows the seam (`snodo-transport`) and the words (`snodo-types`). Who waits
+//! for what, and the bound of what waits, are the seam's [`Pending`](snodo_transport::Pending)
+//! table; the socket, its two tasks and their end are here.
+
+mod socket;
+mod state;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::poll_fn;
+use std::time::Duration;
 
-use snodo_transport::{Abilities, Connect, Exchange, Incoming, Transport};
-use snodo_types::{Envelope, Message, TransportError, TransportFault};
+use snodo_transport::{Abilities, BoxFuture, Connect, Exchange, Incoming, Transport};
+use snodo_types::{Envelope, Routing, TransportError, TransportFault};
 
-/// Takes a message and says something: any notifications, then the answer.
-type Server = Arc<dyn Fn(&str) -> Vec<String> + Send + Sync>;
+use socket::Socket;
+use state::Place;
 
-/// A bus with servers on it. Clones are the same bus.
-#[derive(Clone, Default)]
-pub struct Bus(Arc<Mutex<HashMap<String, Server>>>);
-
-impl Bus {
-    /// An empty bus.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Puts a server at an address.
-    pub fn serve(
-        &self,
-        address: &str,
-        server: impl Fn(&str) -> Vec<String> + Send + Sync + 'static,
-    ) {
-        let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        servers.insert(address.to_owned(), Arc::new(server));
-    }
-
-    /// The way to an address.
-    pub fn address(&self, name: &str) -> BusAddress {
-        BusAddress { bus: self.clone(), name: name.to_owned() }
-    }
-
-    fn server(&self, address: &str) -> Option<Server> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
-    }
-}
-
-impl fmt::Debug for Bus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Bus")
-    }
-}
-
-/// An address of a bus: what a client connects to.
+/// A server that is reached over WebSocket.
+///
+/// ```
+/// use custom_transport::WebSocket;
+/// use snodo_transport::Connect;
+///
+/// let server = WebSocket::new("ws://127.0.0.1:9000/mcp");
+/// assert_eq!(server.target(), "ws://127.0.0.1:9000/mcp");
+/// ```
 #[derive(Clone, Debug)]
-pub struct BusAddress {
-    bus: Bus,
-    name: String,
+pub struct WebSocket {
+    url: String,
 }
 
-impl Connect for BusAddress {
-    type Transport = BusTransport;
+impl WebSocket {
+    /// Takes a URL of the scheme `ws`. It is shown in errors, so it must not hold a secret.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into() }
+    }
+}
 
-    async fn connect(&self) -> Result<BusTransport, TransportError> {
-        match self.bus.server(&self.name) {
-            Some(server) => Ok(BusTransport { server }),
-            None => {
-                let message = format!("nobody is at {}", self.name);
-                Err(TransportError::new(TransportFault::Connect, message).not_processed())
-            }
+impl Connect for WebSocket {
+    type Transport = WebSocketTransport;
+
+    async fn connect(&self) -> Result<WebSocketTransport, TransportError> {
+        if tokio::runtime::Handle::try_current().is_err() {
+            let why = "a WebSocket needs a tokio runtime";
+            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
         }
+        Socket::open(&self.url).await.map(WebSocketTransport)
     }
 
     fn target(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.name)
+        Cow::Borrowed(&self.url)
     }
 }
 
-/// A connection to one server of a bus.
-pub struct BusTransport {
-    server: Server,
-}
+/// A connection to a server over WebSocket.
+///
+/// All messages share it. A message of at most 16 MiB is taken; 64 messages wait to be written, and
+/// who comes later waits for room.
+///
+/// # Drop behavior
+///
+/// Dropping it breaks the connection off; [`close`](Transport::close) says goodbye first. Exchanges
+/// that live on then fail.
+#[derive(Debug)]
+pub struct WebSocketTransport(Socket);
 
-impl Transport for BusTransport {
+impl Transport for WebSocketTransport {
     fn exchange(&self, envelope: Envelope) -> Exchange {
-        let server = Arc::clone(&self.server);
+        let shared = self.0.shared();
+        let letters = self.0.letters();
+        // Nothing of this runs before the first poll.
         Exchange::generate(|sender| async move {
-            for text in server(&envelope.message) {
-                let message = Message::parse(text).map_err(|malformed| {
-                    TransportError::new(TransportFault::Malformed, malformed.to_string())
-                })?;
-                sender.send(Incoming::Message(message)).await;
-            }
-            if envelope.id.is_none() {
+            let mut place = Place::open(shared, envelope)?;
+            let Ok(room) = letters.reserve().await else { return Err(place.why_closed()) };
+            let (letter, written) = place.letter();
+            room.send(letter);
+            let Some(id) = place.id() else {
+                written.await.map_err(|_| place.why_closed())?;
                 sender.send(Incoming::Sent).await;
+                return Ok(());
+            };
+            while let Some(next) = poll_fn(|cx| place.shared().poll(id, cx)).await {
+                sender.send(next?).await;
             }
             Ok(())
         })
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { own_stream: true, same_task: true, ..Abilities::default() }
+        Abilities { listen: true, ..Abilities::default() }
+    }
+
+    fn unsolicited(&self, _: Routing) -> Option<Exchange> {
+        let shared = self.0.shared();
+        shared.take_unsolicited().then(|| {
+            Exchange::generate(|sender| async move {
+                while let Some(next) = poll_fn(|cx| shared.poll_unsolicited(cx)).await {
+                    sender.send(next?).await;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    fn close(&self, _: Routing, limit: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(self.0.close(limit))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::SystemTime;
 
+use crate::apart;
 use crate::shell;
 use crate::source::File;
 use crate::step::{self, TEST_LOG};
@@ -28,7 +29,7 @@ pub(super) enum StepRun {
 }
 
 impl Runs {
-    /// Reads the logs of this tree; runs the tests if their log is missing or older than a source.
+    /// Reads the logs of this tree, those of `cargo xtask apart` as far as they are of it; runs the tests if their log is missing or older than a source.
     pub(super) fn load(files: &[File]) -> Result<Self, String> {
         let changed = files
             .iter()
@@ -40,7 +41,13 @@ impl Runs {
             // A failing test is told below, as a proof that does not stand.
             let _ = step::run_tests();
         }
-        let log = shell::read(TEST_LOG)?;
+        let mut log = shell::read(TEST_LOG)?;
+        for folder in apart::FOLDERS {
+            let apart = apart::test_log(folder);
+            if modified(&apart) >= changed {
+                log.push_str(&shell::read(&apart).unwrap_or_default());
+            }
+        }
         let mut runs = Self::read(&log);
         for (step, _) in STEPS {
             let path = step::result_path(step);
