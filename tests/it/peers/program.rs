@@ -26,18 +26,25 @@ impl Program {
     /// for what they say, in files and arguments alike.
     pub(super) async fn start(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> Self {
         let path = find(name);
+        let mut last = String::new();
         for _ in 0..ATTEMPTS {
-            if let Some(program) = Self::attempt(&path, files, arguments).await {
-                return program;
+            match Self::attempt(&path, files, arguments).await {
+                Ok(program) => return program,
+                Err(why) => last = why,
             }
         }
-        panic!("{name} does not listen");
+        panic!("{name} does not listen: {last}");
     }
 
     /// The port may be somebody else's by the time that the program takes it.
-    async fn attempt(path: &Path, files: &[(&str, &str)], arguments: &[&str]) -> Option<Self> {
+    async fn attempt(
+        path: &Path,
+        files: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Result<Self, String> {
         let folder = folder();
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?.local_addr().ok()?.port();
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|it| it.local_addr());
+        let port = free.expect("a free port").port();
         let place = folder.display().to_string();
         let fill =
             |text: &str| text.replace("@PORT@", &port.to_string()).replace("@FOLDER@", &place);
@@ -56,15 +63,14 @@ impl Program {
         for _ in 0..POLLS {
             if let Ok(Some(status)) = program.child.try_wait() {
                 let said = fs::read_to_string(program.folder.join("output")).unwrap_or_default();
-                println!("{} ended with {status}: {said}", path.display());
-                return None;
+                return Err(format!("it ended with {status}: {said}"));
             }
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
-                return Some(program);
+                return Ok(program);
             }
             sleep(POLL).await;
         }
-        None
+        Err("its time is over".to_owned())
     }
 
     pub(super) fn port(&self) -> u16 {
