@@ -27,7 +27,7 @@ pub use attend::{Attendant, Duty, Refusal};
 pub use cache::{
     Asking, Claim, Facts, Found, Group, Key, Leaving, Lookup, LookupStep, Turn, Whose, made_stale,
 };
-pub use call::{Call, HandlerFailure, Limits};
+pub use call::{Call, HandlerFailure, Limits, Waits};
 pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};
 pub use page::page_host;

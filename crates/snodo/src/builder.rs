@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use snodo_dialect::Extension;
 use snodo_direct::{Direct, Runtime};
+use snodo_engine::Waits;
 use snodo_transport::{BoxFuture, Connect};
 use snodo_types::{
     ClientCapabilities, CreateMessageResult, ElicitResult, Error, Implementation, ProtocolVersion,
@@ -163,6 +164,19 @@ impl Builder {
     /// are sent again.
     pub fn repeat_idempotent_tools(mut self) -> Self {
         self.options.repeats = Repeats::IdempotentTools;
+        self
+    }
+
+    /// How often a request is put off where the server says for how long (`Retry-After` with 429 or
+    /// 503), and then sent again, and how long each time at most; 2 times and 10 seconds unless set,
+    /// 0 for never.
+    ///
+    /// Only requests that read are put off, and tools as
+    /// [`repeat_idempotent_tools`](Self::repeat_idempotent_tools) says. The timeout of the request
+    /// runs meanwhile, and a wait past its end is not begun: the error then tells how long
+    /// ([`TransportError::retry_after`](snodo_types::TransportError::retry_after)).
+    pub fn retry_after(mut self, times: u32, longest: Duration) -> Self {
+        self.options.waits = Waits { times, longest };
         self
     }
 

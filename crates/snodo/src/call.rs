@@ -166,6 +166,7 @@ impl Call {
         let call = snodo_engine::Call::new(request, limits)
             .answering(self.answering, self.max_input_rounds)
             .lost_on(Arc::clone(&core.options.lost_on))
+            .waiting(core.options.waits)
             .spent(spent);
         let call = if self.idempotent { call.idempotent() } else { call };
         let call = match self.renews {

@@ -339,7 +339,7 @@ impl Driver {
             Some(Err(error)) => {
                 self.exchange = None;
                 self.notice(&error);
-                self.call.handle_closed(Some(error));
+                self.call.handle_failure(error, timer::now());
             }
             None => {
                 self.exchange = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use snodo_dialect::{Extensions, Identity, declare};
-use snodo_engine::Limits;
+use snodo_engine::{Limits, Waits};
 use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceContext};
 
 use crate::Cache;
@@ -29,6 +29,7 @@ pub(crate) struct Options {
     pub(crate) restart: Restart,
     pub(crate) repeats: Repeats,
     pub(crate) lost_on: Arc<[u16]>,
+    pub(crate) waits: Waits,
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sink: Option<NotificationSink>,
@@ -80,6 +81,7 @@ impl Default for Options {
             restart: Restart::NEVER,
             repeats: Repeats::Reads,
             lost_on: Arc::default(),
+            waits: Waits::default(),
             keep_alive: None,
             verdict: None,
             sink: None,

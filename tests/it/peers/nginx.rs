@@ -167,6 +167,29 @@ async fn how_long_to_wait_is_told() {
 }
 
 #[tokio::test]
+async fn a_list_that_comes_too_soon_is_put_off_and_a_tool_is_not() {
+    let upstream = Upstream::start().await;
+    let address = upstream.address();
+    let limits = format!(
+        "limit_req_zone $binary_remote_addr zone=one:1m rate=60r/m; limit_req_status 429;
+         server {{ listen 127.0.0.1:@PORT@; limit_req zone=one; error_page 429 = @later;
+            location @later {{ add_header Retry-After 2 always; return 429; }}
+            location / {{ proxy_pass http://{address}; }} }}"
+    );
+    let nginx = nginx(&limits).await;
+    let client = client(Http::new(nginx.url()).expect("a URL")).await.expect("nothing is sent");
+    client.list_tools().await.expect("the first");
+    client.list_tools().await.expect("the second, when its time has come");
+    assert_eq!(upstream.requests().len(), 2);
+    let calls = [client.call_tool("echo", json!({})), client.call_tool("echo", json!({}))];
+    let [first, second] = calls;
+    let outcomes = [first.await, second.await];
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    let waits: Vec<_> = refused.filter_map(|it| it.transport()?.retry_after()).collect();
+    assert!(!waits.is_empty() && waits.iter().all(|wait| wait.as_secs() == 2), "{outcomes:?}");
+}
+
+#[tokio::test]
 async fn a_slash_that_is_missing_is_led_to_and_another_host_is_not() {
     let upstream = Upstream::start().await;
     let address = upstream.address();

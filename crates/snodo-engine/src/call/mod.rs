@@ -1,12 +1,14 @@
 //! One request, until its answer.
 
+mod waits;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use snodo_dialect::{Entry, Era, ParamHeaders, Request, dialect};
 use snodo_types::{
-    Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, Processed,
+    Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, Outside, Processed,
     ProtocolVersion, TransportError, TransportFault,
 };
 
@@ -14,6 +16,8 @@ use crate::deadline::Deadline;
 use crate::question::Answering;
 use crate::rounds::{self, Round, Rounds};
 use crate::{Step, Terms};
+
+pub use self::waits::Waits;
 
 /// One request: sent, followed, through rounds of input if need be, answered, or given up in time.
 ///
@@ -50,6 +54,10 @@ pub struct Call {
     fragile: bool,
     /// Which statuses, besides 404, say that the session is lost.
     lost_on: Arc<[u16]>,
+    /// How it bears with a server that wants to be left alone.
+    waits: Waits,
+    /// It is being put off: its clock runs on.
+    put_off: bool,
 }
 
 /// How long a call may take.
@@ -118,6 +126,8 @@ impl Call {
             idempotent: false,
             fragile: false,
             lost_on: Arc::default(),
+            waits: Waits::NEVER,
+            put_off: false,
             renewed: false,
             reads: false,
             repeated: false,
@@ -140,6 +150,12 @@ impl Call {
     #[must_use]
     pub fn lost_on(self, statuses: Arc<[u16]>) -> Self {
         Self { lost_on: statuses, ..self }
+    }
+
+    /// Waits where the server says how long, and is sent again if it may be.
+    #[must_use]
+    pub fn waiting(self, waits: Waits) -> Self {
+        Self { waits, ..self }
     }
 
     /// Makes the connection anew where it turns out to be over before anything was written.
@@ -199,6 +215,7 @@ impl Call {
                 let why = serde_json::from_str::<ErrorObject>(error).map(Error::from);
                 self.renew(why.unwrap_or_else(|fault| Error::decode(fault.to_string())));
             }
+            Body::Error { .. } if self.is_put_off(message.outside(), now) => {}
             // A failure may name no request, or another; a result of another is not this one's,
             // whatever the transport makes of it.
             Body::Result { id: other, .. } if other.as_ours() != Some(id) => {
@@ -225,6 +242,17 @@ impl Call {
                     "the server sent a request, which its version does not allow"
                 ),
             },
+        }
+    }
+
+    /// The exchange failed. Where the server said how long to leave it alone, and the request may
+    /// be sent again, that is waited for, within the timeout that runs; else it is over.
+    pub fn handle_failure(&mut self, why: TransportError, now: Instant) {
+        let (status, retry_after) = (why.status(), why.retry_after());
+        let said = Outside { status, retry_after, ..Outside::default() };
+        let waiting = matches!(self.state, State::Waiting(_));
+        if !waiting || !self.is_put_off(Some(&said), now) {
+            self.handle_closed(Some(why));
         }
     }
 
@@ -400,7 +428,9 @@ impl Call {
                 self.fragile = terms.dialect.era() == Era::Stateless && terms.carrier.own_stream;
                 self.in_session =
                     terms.dialect.era() == Era::Initialize && terms.outfit.has_session();
-                self.deadline.start(now);
+                if !std::mem::take(&mut self.put_off) {
+                    self.deadline.start(now);
+                }
                 self.state = State::Waiting(id);
                 Step::Send(envelope)
             }
@@ -413,6 +443,20 @@ impl Call {
     fn loses_session(&self, status: Option<u16>) -> bool {
         let lost = status.is_some_and(|status| status == 404 || self.lost_on.contains(&status));
         lost && self.in_session && !self.renewed
+    }
+
+    /// Puts the call off, if the server wants that and it harms nothing.
+    fn is_put_off(&mut self, said: Option<&Outside>, now: Instant) -> bool {
+        let said = said.filter(|_| self.repeats());
+        let until = said.and_then(|said| {
+            self.waits.until(said.status, said.retry_after, self.deadline.at(), now)
+        });
+        if let Some(until) = until {
+            tracing::debug!(wait = ?until.duration_since(now), "the server wants to be left alone");
+            self.put_off = true;
+            self.state = State::Pacing(until);
+        }
+        until.is_some()
     }
 
     fn repeats(&self) -> bool {

@@ -3,6 +3,7 @@
 mod answers;
 mod meanwhile;
 mod never_stuck;
+mod put_off;
 mod waiting;
 
 use std::time::{Duration, Instant};
