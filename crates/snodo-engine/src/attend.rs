@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use snodo_dialect::{Asks, Outfit};
-use snodo_types::{Body, Cancelled, Envelope, ErrorObject, Members, Message, Meta, Raw, RequestId};
+use snodo_types::{
+    Body, Cancelled, Envelope, Error, ErrorObject, Members, Message, Meta, Raw, RequestId,
+};
 
 use crate::question::{Answering, Question, Unanswerable};
 
@@ -37,6 +39,8 @@ struct Running {
 pub enum Duty {
     /// Let a handler answer; then call `handle_answer` with the key.
     Ask(u64, Question),
+    /// The server reported an error that belongs to no request: tell whoever wants to know.
+    Fault(Error),
     /// Tell whoever wants to know.
     Notify(Message),
     /// Send this.
@@ -84,6 +88,9 @@ impl Attendant {
             Body::Notification { .. } => self.duties.push_back(Duty::Notify(message)),
             Body::Error { id: None, error } => {
                 tracing::warn!(error, "the server reported an error that belongs to no request");
+                let error = serde_json::from_str::<ErrorObject>(error).map(Error::from);
+                let error = error.unwrap_or_else(|fault| Error::decode(fault.to_string()));
+                self.duties.push_back(Duty::Fault(error));
             }
             Body::Error { .. } | Body::Result { .. } => {
                 tracing::debug!("an answer came that nobody waits for")

@@ -128,6 +128,22 @@ fn a_notification_is_passed_on_and_never_answered() {
     assert!(hear(&mut attendant, r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).is_empty());
 }
 
+// BASE-11
+#[test]
+fn an_error_of_no_request_is_told_and_never_answered() {
+    let mut attendant = Attendant::new(Answering::default(), 16);
+    for id in ["", r#""id":null,"#] {
+        let text = format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32600,"message":"bad"}}}}"#);
+        let duties = hear(&mut attendant, &text);
+        let [Duty::Fault(error)] = duties.as_slice() else { panic!("{duties:?}") };
+        assert_eq!((error.code(), error.message()), (-32600, "bad"));
+    }
+    let odd = r#"{"jsonrpc":"2.0","error":{"code":"x"}}"#;
+    assert!(matches!(hear(&mut attendant, odd).as_slice(), [Duty::Fault(_)]));
+    let other = r#"{"jsonrpc":"2.0","id":"s-1","error":{"code":1,"message":"m"}}"#;
+    assert!(hear(&mut attendant, other).is_empty(), "it names a request, which is none of ours");
+}
+
 // S-59
 #[test]
 fn a_handler_s_answer_goes_out_under_the_id_of_its_request() {

@@ -71,6 +71,7 @@ impl Aside {
                     self.handlers
                         .push((key, Box::pin(connection.context.clone().answer(question))));
                 }
+                Duty::Fault(error) => connection.context.fault(error),
                 Duty::Notify(message) => connection.context.tell(message),
                 Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                     self.replies.push(transport.exchange(envelope));

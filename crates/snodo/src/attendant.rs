@@ -175,6 +175,7 @@ impl Post {
     fn act(&mut self, duty: Duty) {
         match duty {
             Duty::Ask(key, question) => self.ask(key, question),
+            Duty::Fault(error) => self.context.fault(error),
             Duty::Notify(message) => self.context.tell(message),
             Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
                 self.replies.spawn(deliver(self.transport.exchange(envelope)));

@@ -16,7 +16,7 @@ use snodo_types::{
     Raw, Roots, TraceContext,
 };
 
-use crate::context::NotificationSink;
+use crate::context::{FaultSink, NotificationSink};
 use crate::handlers::{Form, HandlerError, Handlers, RootsRequest, Sampling, UrlRequest};
 use crate::layers::Layers;
 use crate::options::{Options, Repeats, TraceHook};
@@ -152,6 +152,14 @@ impl Builder {
         self
     }
 
+    /// Calls a function with each error that the server reports for no request: it could not read
+    /// something, and no request fails by it. It is called in the task that read the message and
+    /// should not wait. Such errors are logged in any case.
+    pub fn on_stray_error(mut self, function: impl Fn(Error) + Send + Sync + 'static) -> Self {
+        self.options.faults = Some(FaultSink::new(function));
+        self
+    }
+
     /// Whether a server process that ended is started again; never unless set.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.options.restart = restart;
@@ -181,7 +189,8 @@ impl Builder {
     }
 
     /// Takes more HTTP statuses than 404 for a lost session, such as 400 or 401 of servers that
-    /// answer so (a refused call was not carried out, and is repeated once in a new session).
+    /// answer so (a refused call was not carried out, and is repeated once in a new session). An
+    /// error that names the request is an answer to it, whatever its status.
     pub fn session_lost_on(mut self, statuses: impl IntoIterator<Item = u16>) -> Self {
         self.options.lost_on = statuses.into_iter().collect();
         self

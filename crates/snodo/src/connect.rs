@@ -148,7 +148,7 @@ type Settled = (Opened, Arc<dyn Transport>, [Option<Attendant>; 2]);
 impl Opening<'_> {
     async fn run(mut self) -> Result<Settled, (&'static str, Error)> {
         let (mut exchange, mut timer) = (None, Timer::default());
-        if self.context.sink.is_some() {
+        if self.context.is_attended() {
             self.attend();
         }
         loop {
@@ -174,7 +174,7 @@ impl Opening<'_> {
                 Some(Step::Reopen) => {
                     exchange = None;
                     match self.reopen().await {
-                        Ok(()) if self.context.sink.is_some() => self.attend(),
+                        Ok(()) if self.context.is_attended() => self.attend(),
                         Ok(()) => {}
                         Err(error) => self.negotiation.handle_reopen_failed(error.into()),
                     }

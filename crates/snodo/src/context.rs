@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use snodo_dialect::{Asks, Dialect, Era};
-use snodo_types::{Implementation, Message, Raw};
+use snodo_types::{Error, Implementation, Message, Raw};
 
 use crate::cache::Desk;
 use crate::handlers::Handlers;
@@ -28,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) bridge: Arc<Bridge>,
     /// The caller's function for all of them.
     pub(crate) sink: Option<NotificationSink>,
+    /// The caller's function for errors that belong to no request.
+    pub(crate) faults: Option<FaultSink>,
     /// Known once the version is settled.
     pub(crate) dialect: Arc<OnceLock<&'static dyn Dialect>>,
     /// What the server's events are to make stale.
@@ -50,6 +52,22 @@ impl fmt::Debug for NotificationSink {
     }
 }
 
+/// The caller's function for errors that belong to no request.
+#[derive(Clone)]
+pub(crate) struct FaultSink(Arc<dyn Fn(Error) + Send + Sync>);
+
+impl FaultSink {
+    pub(crate) fn new(sink: impl Fn(Error) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+}
+
+impl fmt::Debug for FaultSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FaultSink")
+    }
+}
+
 impl Context {
     pub(crate) fn new(options: &Options, desk: Option<Arc<Desk>>) -> Self {
         Self {
@@ -60,6 +78,7 @@ impl Context {
             served: Arc::default(),
             bridge: Arc::default(),
             sink: options.sink.clone(),
+            faults: options.faults.clone(),
             dialect: Arc::default(),
             desk,
         }
@@ -104,6 +123,20 @@ impl Context {
     /// What the server may ask. Before the version is settled, nothing that some versions lack.
     pub(crate) fn asks(&self) -> Asks {
         self.dialect.get().map_or(Asks::PLAIN, |dialect| dialect.asks())
+    }
+
+    /// Whether somebody wants to know of what comes while nobody calls, on every version.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.sink.is_some() || self.faults.is_some()
+    }
+
+    /// Tells of an error that belongs to no request.
+    pub(crate) fn fault(&self, error: Error) {
+        if let Some(FaultSink(sink)) = &self.faults
+            && catch_unwind(AssertUnwindSafe(|| sink(error))).is_err()
+        {
+            tracing::error!("the function for errors of no request panicked");
+        }
     }
 
     /// Tells everybody who wants to know. A function of the caller's that panics harms nobody else.

@@ -9,7 +9,7 @@ use snodo_engine::{Limits, Waits};
 use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceContext};
 
 use crate::Cache;
-use crate::context::NotificationSink;
+use crate::context::{FaultSink, NotificationSink};
 use crate::handlers::Handlers;
 use crate::keep_alive::KeepAlive;
 use crate::restart::Restart;
@@ -33,6 +33,7 @@ pub(crate) struct Options {
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sink: Option<NotificationSink>,
+    pub(crate) faults: Option<FaultSink>,
     pub(crate) trace_context: Option<TraceHook>,
     pub(crate) cache: Option<Cache>,
     pub(crate) max_input_rounds: usize,
@@ -85,6 +86,7 @@ impl Default for Options {
             keep_alive: None,
             verdict: None,
             sink: None,
+            faults: None,
             trace_context: None,
             cache: None,
             max_input_rounds: 10,

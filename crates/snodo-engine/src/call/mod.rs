@@ -9,7 +9,7 @@ use serde::Deserialize;
 use snodo_dialect::{Entry, Era, ParamHeaders, Request, dialect};
 use snodo_types::{
     Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, Outside, Processed,
-    ProtocolVersion, TransportError, TransportFault,
+    ProtocolVersion, RequestId, TransportError, TransportFault,
 };
 
 use crate::deadline::Deadline;
@@ -146,7 +146,8 @@ impl Call {
         Self { idempotent: true, ..self }
     }
 
-    /// Says which statuses, besides 404, tell of a lost session.
+    /// Says which statuses, besides 404, tell of a lost session where they come without an error that
+    /// names the request.
     #[must_use]
     pub fn lost_on(self, statuses: Arc<[u16]>) -> Self {
         Self { lost_on: statuses, ..self }
@@ -211,7 +212,7 @@ impl Call {
                 self.corrected = true;
                 self.state = State::Fresh;
             }
-            Body::Error { error, .. } if self.loses_session(status_of(&message)) => {
+            Body::Error { id: of, error } if self.tells_of_loss(&message, of, id) => {
                 let why = serde_json::from_str::<ErrorObject>(error).map(Error::from);
                 self.renew(why.unwrap_or_else(|fault| Error::decode(fault.to_string())));
             }
@@ -459,6 +460,13 @@ impl Call {
         until.is_some()
     }
 
+    /// Of the statuses a caller named, an error that names its request is an answer to it.
+    fn tells_of_loss(&self, message: &Message, of: Option<&RequestId>, id: u64) -> bool {
+        let status = status_of(message);
+        let answers = of.and_then(RequestId::as_ours) == Some(id);
+        (status == Some(404) || !answers) && self.loses_session(status)
+    }
+
     fn repeats(&self) -> bool {
         self.reads || self.idempotent
     }
@@ -583,7 +591,7 @@ fn progress_token(params: &str) -> Option<u64> {
     #[derive(Deserialize)]
     struct Token {
         #[serde(rename = "progressToken")]
-        token: snodo_types::RequestId,
+        token: RequestId,
     }
 
     serde_json::from_str::<Token>(params).ok()?.token.as_ours()

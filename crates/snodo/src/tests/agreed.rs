@@ -235,6 +235,37 @@ async fn word_that_a_page_is_done_harms_nothing_known_unknown_or_twice() {
     assert!(far.is_silent().await, "nothing of it is answered");
 }
 
+// BASE-11
+#[tokio::test(start_paused = true)]
+async fn an_error_of_no_request_is_told_on_every_version_and_fails_no_call() {
+    for stateless in [true, false] {
+        let codes = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&codes);
+        let telling = move |error: crate::Error| {
+            let mut told = told.lock().expect("it panics behind it");
+            told.push(error.code());
+            drop(told);
+            assert_ne!(error.code(), -32700, "a caller's mistake");
+        };
+        let (client, mut far) = if stateless {
+            let (near, far) = Far::new(64 * 1024);
+            let builder = super::stateless().on_stray_error(telling);
+            (builder.connect(near).await.expect("connected"), far)
+        } else {
+            choosing(session().on_stray_error(telling), super::SESSION, json!({})).await
+        };
+        let call = tokio::spawn(client.call_tool("x", ()).into_future());
+        let asked = far.read().await;
+        let stray =
+            |code: i64| json!({ "jsonrpc": "2.0", "error": { "code": code, "message": "bad" } });
+        far.say_all(&[stray(-32700), stray(-32600)]).await;
+        settle().await;
+        assert_eq!(*codes.lock().expect("no panic"), [-32700, -32600], "{stateless}");
+        far.answer(&asked, text("done")).await;
+        assert_eq!(call.await.expect("no panic").expect("answered").text(), "done");
+    }
+}
+
 // INIT-04
 #[tokio::test(start_paused = true)]
 async fn a_session_in_a_version_that_is_not_allowed_is_ended_at_the_server() {

@@ -28,13 +28,22 @@ enum Place {
     Process(Watched),
 }
 
+/// What a case over HTTP is about, beside its script.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HttpStage {
+    /// The server's own stream.
+    pub(crate) listens: bool,
+    /// Sessions.
+    pub(crate) sessions: bool,
+}
+
 impl Target {
     /// A server over HTTP.
     pub(crate) fn http(
         script: &ClientScript,
         baseline: Baseline,
         url: &str,
-        listens: bool,
+        stage: HttpStage,
     ) -> Result<Self, Need> {
         let unusable = |error: TransportError| Need::unknown(error.to_string());
         let mut http = Http::new(url).map_err(unusable)?;
@@ -50,7 +59,12 @@ impl Target {
         if let Some(limit) = script.http_timeout() {
             http = http.connect_timeout(limit);
         }
-        Self::new(script, baseline, Place::Http(http), listens)
+        let mut target = Self::new(script, baseline, Place::Http(http), stage.listens)?;
+        if stage.sessions {
+            // What the library takes for a lost session on demand only.
+            target.builder = target.builder.session_lost_on([400]);
+        }
+        Ok(target)
     }
 
     /// The same server, with credentials.

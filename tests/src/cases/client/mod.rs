@@ -12,7 +12,7 @@ mod step;
 pub(crate) use act::Stage;
 pub(crate) use expect::{Evidence, Expect};
 pub(crate) use heard::Heard;
-pub(crate) use make::Target;
+pub(crate) use make::{HttpStage, Target};
 pub(crate) use measure::{Gauge, settle};
 pub(crate) use result::{Expected, StepResult};
 pub(crate) use script::{Baseline, ClientScript};

@@ -9,7 +9,7 @@ use super::rule::Rule;
 use super::server::{Scripted, Server, ServerScript};
 use crate::cases::Verdict;
 use crate::cases::client::{
-    Baseline, ClientScript, Evidence, Expect, Gauge, Stage, Target, settle,
+    Baseline, ClientScript, Evidence, Expect, Gauge, HttpStage, Stage, Target, settle,
 };
 use crate::cases::head;
 use crate::cases::later::Need;
@@ -84,7 +84,8 @@ fn run_on(case: &HttpCase, baseline: Baseline) -> Result<Vec<String>, Need> {
         .map_err(|error| Need::unknown(format!("the server does not start: {error}")))?;
     let path = case.client.url_path.as_deref().unwrap_or("/mcp");
     let url = format!("{}{path}", server.origin());
-    let target = Target::http(&case.client, baseline, &url, case.listens())?;
+    let stage = HttpStage { listens: case.listens(), sessions: case.server.session.is_some() };
+    let target = Target::http(&case.client, baseline, &url, stage)?;
     let bound = case.expect.within().unwrap_or_default() + BOUND;
     Ok(on_runtime(bound, play(case, target, server)))
 }

@@ -25,17 +25,22 @@ pub(crate) struct Handlers {
     blocking: bool,
     seen: Arc<Mutex<Vec<Handling>>>,
     told: Arc<Mutex<Vec<String>>>,
+    faults: Arc<Mutex<Vec<i64>>>,
 }
 
 impl Handlers {
     pub(crate) fn new(there: bool, blocking: bool) -> Self {
-        Self { there, blocking, seen: Arc::default(), told: Arc::default() }
+        Self { there, blocking, seen: Arc::default(), told: Arc::default(), faults: Arc::default() }
     }
 
     pub(crate) fn install(&self, builder: Builder) -> Builder {
         let told = Arc::clone(&self.told);
         let builder = builder.on_notification(move |notification| {
             told.lock().unwrap_or_else(PoisonError::into_inner).push(notification.method().into());
+        });
+        let faults = Arc::clone(&self.faults);
+        let builder = builder.on_stray_error(move |error| {
+            faults.lock().unwrap_or_else(PoisonError::into_inner).push(error.code());
         });
         if !self.there {
             return builder;
@@ -62,6 +67,11 @@ impl Handlers {
     /// The methods of the notifications since this was asked last.
     pub(crate) fn told(&self) -> Vec<String> {
         std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The codes of the errors that belong to no request, since this was asked last.
+    pub(crate) fn faults(&self) -> Vec<i64> {
+        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn form(self, form: Form) -> Result<ElicitResult, HandlerError> {

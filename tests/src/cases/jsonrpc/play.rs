@@ -72,6 +72,8 @@ struct Seen {
     news: Vec<(Value, News)>,
     /// The methods of the notifications that the caller was told of.
     told: Vec<String>,
+    /// The codes of the errors that belong to no request.
+    faults: Vec<i64>,
     handling: Vec<Handling>,
 }
 
@@ -157,7 +159,8 @@ impl Scene {
             std::mem::take(&mut *self.progress.lock().unwrap_or_else(PoisonError::into_inner));
         let (handling, told) = (self.handlers.seen(), self.handlers.told());
         let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Seen { ended, sent, progress, news, told, handling })
+        let faults = self.handlers.faults();
+        Ok(Seen { ended, sent, progress, news, told, faults, handling })
     }
 
     /// Whether another request is answered.
@@ -251,6 +254,7 @@ impl Seen {
                 Handling::Stopped => false,
             }),
             Effect::CancelHandler => self.handling.contains(&Handling::Stopped),
+            Effect::Fault(code) => self.faults.contains(code),
             Effect::Ignored => self.ended.is_empty() && self.sent.is_empty(),
             Effect::Notify(method) => self.told.contains(method),
             Effect::NotifyOther => self.ended.is_empty() && self.sent.is_empty(),
@@ -295,7 +299,9 @@ impl Seen {
         let handling = self.handling.iter().map(|handling| format!("{handling:?}"));
         let told = self.told.iter().map(|method| format!("told of {method}"));
         let news = self.news.iter().map(|(id, news)| format!("{id} {news:?}"));
-        let words: Vec<_> = ended.chain(sent).chain(handling).chain(told).chain(news).collect();
+        let faults = self.faults.iter().map(|code| format!("told of an error {code}"));
+        let words: Vec<_> =
+            ended.chain(sent).chain(handling).chain(told).chain(faults).chain(news).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join("; ") }
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Effect {
     },
     /// The handler that runs is stopped.
     CancelHandler,
+    /// The caller is told of an error with this code, which belongs to no request.
+    Fault(i64),
     /// Nothing but a log line.
     Ignored,
     /// A notification that the version knows: told to the caller.
@@ -138,7 +140,11 @@ fn effect(mut members: Map<String, Value>) -> Result<Effect, Need> {
             Effect::Call { method: text(&value)?, order }
         }
         "cancel_handler" => Effect::CancelHandler,
-        "event" => return Err(Need::new(5, "events of the connection")),
+        "event" if value == "error" => {
+            let code = members.remove("code").and_then(|code| code.as_i64());
+            Effect::Fault(code.ok_or_else(unknown)?)
+        }
+        "event" => return Err(unknown()),
         "ignored" => Effect::Ignored,
         "notify" => Effect::Notify(text(&value)?),
         "notify_other" => Effect::NotifyOther,

@@ -1,9 +1,14 @@
 //! What an answer means.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use snodo_dialect::{Carrier, Params, Request, dialect};
 use snodo_types::TransportFault::Closed;
-use snodo_types::{Cause, Kind, Outcome, RequestState, SessionId, TransportError, TransportFault};
+use snodo_types::{
+    Cause, ErrorObject, Kind, Message, Outcome, Outside, RequestState, SessionId, TransportError,
+    TransportFault,
+};
 
 use super::{Line, V25A, V25B, V26, data, patient};
 use crate::Step;
@@ -259,6 +264,39 @@ fn a_session_lost_while_a_stream_is_resumed_repeats_what_only_reads_and_no_tool(
             let status = line.failed().transport().and_then(TransportError::status);
             assert_eq!(status, Some(404), "{method}");
         }
+    }
+}
+
+// HTTPL-15
+#[test]
+fn of_the_statuses_a_caller_named_an_error_that_names_the_request_is_an_answer() {
+    let bad = ErrorObject::new(-32000, "Bad Request: no valid session");
+    for (status, named, of_it, renews) in [
+        (400, true, false, true),
+        (400, true, true, false),
+        (400, false, false, false),
+        (401, true, false, false),
+        (404, false, true, true),
+        (404, true, false, true),
+    ] {
+        let mut line = Line::new(V25B, Request::new("tools/call", Params::new()), patient());
+        let session = SessionId::new("s").expect("an id");
+        let carrier = Carrier { routes: true, own_stream: true };
+        line.agreed.outfit = dialect(V25B).outfit(&line.agreed.identity, carrier, Some(&session));
+        if named {
+            line.call = line.call.lost_on(Arc::new([400]));
+        }
+        line.sends();
+        let id = of_it.then(|| line.last_id.into());
+        let outside = Outside { status: Some(status), ..Outside::default() };
+        let refused = Message::error(id.as_ref(), &bad).with_outside(outside);
+        line.call.handle_message(refused, &line.agreed.terms(), line.now);
+        let step = line.step();
+        assert_eq!(
+            matches!(step, Some(Step::Reopen)),
+            renews,
+            "{status} {named} {of_it}: {step:?}"
+        );
     }
 }
 
