@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use snodo::{Client, Error};
+use snodo::{Client, Closed, Error, Event};
 use snodo_http::Http;
-use snodo_tasks::{Called, TaskClient, TaskHandle, TaskOutcome, Tasks};
+use snodo_tasks::{Called, TaskClient, TaskHandle, TaskOutcome, TaskState, Tasks};
 use snodo_testkit::{Loopback, Reply, Request};
-use snodo_types::{Tool, UpdateTaskParams};
+use snodo_types::{SubscriptionFilter, TaskStatus, Tool, UpdateTaskParams};
 
 use crate::script::{Far, form, session, stateless, text};
 
@@ -115,6 +115,104 @@ async fn begin(client: &Client) -> Result<(TaskClient, TaskHandle), Error> {
         Called::Task(task) => Ok((tasks, task)),
         Called::Complete(reply) => panic!("{reply:?}"),
     }
+}
+
+/// A server that pushes how its tasks stand, and knows one of them.
+async fn pushing() -> Loopback {
+    let served = Loopback::serve(|request| async move {
+        let message = request.json().expect("JSON");
+        let params = &message["params"];
+        let capabilities = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        if capabilities["extensions"]["io.modelcontextprotocol/tasks"] != json!({}) {
+            let error = json!({ "code": -32021, "message": "tasks are not declared" });
+            let body = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+            return Reply::new(400).json(body.to_string());
+        }
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
+        let granted: Vec<_> = params["notifications"]["taskIds"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|id| *id == TASK)
+            .cloned()
+            .collect();
+        let note = |method: &str, mut params: Value| {
+            params["_meta"] = meta.clone();
+            json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
+        };
+        let task = |status: &str| {
+            json!({
+                "taskId": TASK, "status": status, "ttlMs": null,
+                "createdAt": "2026-07-28T10:00:00Z", "lastUpdatedAt": "2026-07-28T10:00:00Z",
+            })
+        };
+        let mut done = task("completed");
+        done["result"] = text("done");
+        let told = [
+            note("notifications/subscriptions/acknowledged", json!({ "notifications": { "taskIds": granted } })),
+            note("notifications/tasks", task("working")),
+            note("notifications/tasks", done),
+            json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "resultType": "complete" } }).to_string(),
+        ];
+        Reply::new(200).events(told.iter().map(String::as_str))
+    });
+    served.await.expect("a port")
+}
+
+// TASK-21, TASK-22
+#[tokio::test]
+async fn how_tasks_stand_is_told_to_who_listens() -> Result<(), Error> {
+    let server = pushing().await;
+    let client = stateless().connect(Http::new(server.url())?).await?;
+    let undeclared = client.listen(SubscriptionFilter::new().task(TASK)).await;
+    assert_eq!(undeclared.expect_err("it was not declared").code(), -32021);
+
+    let registered = stateless().extension(Tasks).connect(Http::new(server.url())?).await?;
+    let tasks = TaskClient::new(&client);
+    let (known, unknown) = (tasks.task(TASK)?, tasks.task("another")?);
+    for listen in [
+        tasks.listen([&known, &unknown]),
+        registered.listen(SubscriptionFilter::new().task(TASK).task("another")),
+    ] {
+        let mut events = listen.await?;
+        assert_eq!(events.accepted(), &SubscriptionFilter::new().task(TASK));
+        let mut states = Vec::new();
+        let ended = loop {
+            match events.next().await.expect("an end") {
+                Event::Notification(told) => states.push(TaskState::of(&told).expect("a task")),
+                end => break end,
+            }
+        };
+        assert!(matches!(ended, Event::Closed(Closed::Complete)), "{ended:?}");
+        let told: Vec<_> = states.iter().map(TaskState::status).collect();
+        assert_eq!(told, [&TaskStatus::Working, &TaskStatus::Completed]);
+        assert!(states.iter().all(|state| state.task_id().as_str() == TASK));
+        assert!(states[1].result().is_some_and(|result| result.text().contains("done")));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn how_tasks_of_the_core_stand_is_told_unasked_to_who_wants_to_know() -> Result<(), Error> {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let builder = session().on_notification(move |notice| {
+        let _ = tell.send(TaskState::of(&notice));
+    });
+    let (client, mut far) = Far::open(builder).await;
+    let tasks = TaskClient::new(&client);
+    let events = tasks.listen([&tasks.task("t-1")?]).await?;
+    assert_eq!(events.accepted(), &SubscriptionFilter::new(), "there is nothing to ask for");
+    let status = json!({
+        "taskId": "t-1", "status": "working", "ttl": 60000,
+        "createdAt": "2025-11-25T10:00:00Z", "lastUpdatedAt": "2025-11-25T10:00:00Z",
+    });
+    let note = |method: &str| json!({ "jsonrpc": "2.0", "method": method, "params": status });
+    far.say(note("notifications/tasks/status")).await;
+    far.say(note("notifications/message")).await;
+    let state = told.recv().await.expect("told").expect("a task");
+    assert_eq!((state.task_id().as_str(), state.status()), ("t-1", &TaskStatus::Working));
+    assert!(told.recv().await.expect("told").is_none(), "it tells of something else");
+    Ok(())
 }
 
 // TASK-01, TASK-03, TASK-09, TASK-14, TASK-16, TASK-24, TASK-25, HDR-07

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use snodo::dialect::Extension;
-use snodo::types::{DetailedTask, InputResponses, Raw, Task, TaskId, TaskParams, UpdateTaskParams};
-use snodo::{Client, Error, Request, ToolRef};
+use snodo::types::{
+    DetailedTask, InputResponses, Raw, SubscriptionFilter, Task, TaskId, TaskParams,
+    UpdateTaskParams,
+};
+use snodo::{Client, Error, Listen, Request, ToolRef};
 
 use crate::extension::{CANCEL, GET, UPDATE};
 use crate::kind::Kind;
@@ -126,6 +129,19 @@ impl TaskClient {
     /// Waits until a task is over, and answers what it asks with the client's handlers.
     pub fn wait(&self, task: &TaskHandle) -> Wait {
         Wait::new(self.clone(), task.clone())
+    }
+
+    /// Listens to how these tasks stand: [`TaskState::of`] reads what comes. The subscription tells
+    /// which of them the server agreed to. It only ever tells what [`get`](Self::get) tells, and a
+    /// server need not push at all.
+    ///
+    /// On versions that begin with `initialize` nothing is accepted: where a server tells of core tasks,
+    /// it does so unasked, to the function of the client's builder for notifications.
+    pub fn listen<'h>(&self, tasks: impl IntoIterator<Item = &'h TaskHandle>) -> Listen {
+        let filter = tasks
+            .into_iter()
+            .fold(SubscriptionFilter::new(), |filter, task| filter.task(task.id().clone()));
+        self.client.listen(filter).extension(Arc::clone(&self.extension))
     }
 
     /// A request about a task.

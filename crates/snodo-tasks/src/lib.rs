@@ -37,8 +37,9 @@
 //! # What it does not do
 //!
 //! Nothing here runs by itself: a task goes on at the server whether or not anybody waits. Progress
-//! is told to a call until that is answered; what comes for a task afterwards is not told. Status
-//! that the server pushes is not listened to; it only ever repeats what asking tells.
+//! is told to a call until that is answered; what comes for a task afterwards is not told. Waiting
+//! asks, and does not listen: status that a server pushes ([`TaskClient::listen`]) only ever repeats
+//! what asking tells.
 //!
 //! # Runtime
 //!

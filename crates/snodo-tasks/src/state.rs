@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use snodo::Notification;
 use snodo::types::{
     DetailedTask, ErrorObject, InputRequest, InputRequests, InputRequired, Meta, Raw, Task, TaskId,
     TaskStatus,
@@ -38,6 +39,34 @@ enum Told {
 }
 
 impl TaskState {
+    /// What a notification tells of a task, of either kind; `None` where it tells of something else or
+    /// cannot be read.
+    ///
+    /// ```
+    /// use snodo::Event;
+    /// use snodo_tasks::{TaskClient, TaskHandle, TaskState};
+    ///
+    /// # async fn follow(tasks: TaskClient, task: TaskHandle) -> Result<(), snodo::Error> {
+    /// let mut events = tasks.listen([&task]).await?;
+    /// while let Some(event) = events.next().await {
+    ///     if let Event::Notification(told) = event
+    ///         && let Some(state) = TaskState::of(&told)
+    ///     {
+    ///         println!("{:?}: {:?}", state.task_id(), state.status());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn of(told: &Notification) -> Option<Self> {
+        match told.method() {
+            "notifications/tasks" => told.params::<DetailedTask>().ok().map(Self::from),
+            "notifications/tasks/status" => told.params::<Task>().ok().map(Self::from),
+            _ => None,
+        }
+    }
+
     /// The id.
     #[must_use]
     pub fn task_id(&self) -> &TaskId {

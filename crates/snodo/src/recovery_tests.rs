@@ -13,7 +13,7 @@ use snodo_types::{
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 
-use crate::{Client, Event, KeepAlive, Restart, State, Verdict};
+use crate::{Client, Event, KeepAlive, Reopen, Restart, State, Verdict};
 
 const V25: ProtocolVersion = ProtocolVersion::V2025_11_25;
 
@@ -311,6 +311,28 @@ async fn a_subscription_comes_back_with_the_process_and_says_so() {
         client.call_tool("x", ()).await.expect("answered");
         assert!(matches!(events.next().await, Some(Event::Notification(_))), "{version}");
         assert_eq!(server.starts.load(Ordering::SeqCst), 2, "{version}");
+    }
+}
+
+// S-06, S-64
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_waits_to_come_back_hears_at_once_that_its_client_is_closed() {
+    for version in [ProtocolVersion::V2026_07_28, V25] {
+        let server = Mortal::new(version);
+        let client = mortal(&server, Restart::ALWAYS).await;
+        let patient = Reopen::after(Duration::from_secs(600), Duration::from_secs(600));
+        let listening = client.listen(SubscriptionFilter::new().tools_list_changed());
+        let mut events = listening.reopen(patient).await.expect("agreed");
+        server.kill();
+        let reading = tokio::spawn(async move { (events.next().await, events.next().await) });
+        settle().await;
+        assert!(!reading.is_finished(), "{version}: it waits");
+        client.close().await;
+        let closed = tokio::time::Instant::now();
+        let (event, behind) = reading.await.expect("no panic");
+        assert!(matches!(event, Some(Event::Closed(_))), "{version}: {event:?}");
+        assert!(behind.is_none() && closed.elapsed() < Duration::from_secs(1), "{version}");
+        assert_eq!(server.starts.load(Ordering::SeqCst), 1, "{version}");
     }
 }
 

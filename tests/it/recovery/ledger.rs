@@ -78,6 +78,11 @@ impl Book {
         Stdio::new(env!("CARGO_BIN_EXE_mortal-server")).arg(&self.file)
     }
 
+    /// One that speaks the versions of one era alone: `old` or `modern`.
+    pub(crate) fn stdio_of(&self, era: &str) -> Stdio {
+        self.stdio().arg(era)
+    }
+
     /// The processes that were started, in their order.
     pub(crate) fn processes(&self) -> Vec<u64> {
         let entries = self.entries();

@@ -4,6 +4,7 @@
 //! a word; each writes down what it did where its end does not reach.
 
 mod ledger;
+mod options;
 mod processes;
 mod server;
 mod sessions;

@@ -29,6 +29,12 @@ pub(crate) struct Lacks {
     pub(crate) haste: bool,
     /// Streams have no event ids: they cannot be taken up again.
     pub(crate) ids: bool,
+    /// The right word for a session that it does not know: it says this status.
+    pub(crate) not_found: Option<u16>,
+    /// The versions with sessions.
+    pub(crate) sessions: bool,
+    /// The version without sessions.
+    pub(crate) stateless: bool,
     /// There is no stream for what concerns no request.
     pub(crate) stream: bool,
 }
@@ -103,12 +109,20 @@ impl Server {
         let asked = request.json().unwrap_or_default();
         let stateless = request.header("mcp-protocol-version") == Some("2026-07-28");
         match (request.method.as_str(), asked["method"].as_str()) {
-            ("POST", Some("initialize")) => self.initialize(&asked),
+            (_, _) if stateless && self.lacks.stateless => {
+                let text = "Bad Request: Unsupported protocol version: 2026-07-28";
+                Reply::new(400).json(error(&Value::Null, -32000, text))
+            }
             (_, _) if stateless => self.stateless(&asked),
+            (_, _) if self.lacks.sessions => {
+                self.note("refuse", &asked);
+                Reply::new(404).json(error(&asked, -32601, "Method not found"))
+            }
+            ("POST", Some("initialize")) => self.initialize(&asked),
             (method, rpc) => {
                 let id = request.header("mcp-session-id").unwrap_or_default();
                 let Some(session) = lock(&self.sessions).get(id).cloned() else {
-                    return Reply::new(404).json(error(&asked, -32001, "session not found"));
+                    return self.unknown(&asked);
                 };
                 match (method, rpc) {
                     ("DELETE", _) => {
@@ -128,6 +142,18 @@ impl Server {
     fn note(&self, did: &str, asked: &Value) {
         let arguments = &asked["params"]["arguments"];
         self.memory.note(json!({ "did": did, "n": arguments["n"], "id": asked["id"] }));
+    }
+
+    /// As servers in the field answer.
+    fn unknown(&self, asked: &Value) -> Reply {
+        match self.lacks.not_found {
+            None => Reply::new(404).json(error(asked, -32001, "session not found")),
+            Some(400) => {
+                let text = "Bad Request: No valid session ID provided";
+                Reply::new(400).json(error(&Value::Null, -32000, text))
+            }
+            Some(status) => Reply::new(status).text("Unauthorized: Session not found"),
+        }
     }
 
     fn initialize(&self, asked: &Value) -> Reply {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use snodo::http::Http;
 use snodo::types::SubscriptionFilter;
-use snodo::{Client, Error, Event, ProtocolVersion, Reopen, State, Subscription};
+use snodo::{Builder, Client, Error, Event, ProtocolVersion, Reopen, State, Subscription};
 use snodo_tests::Proxy;
 use tokio::task::JoinSet;
 
@@ -52,17 +52,20 @@ impl Place {
         self.life = Some(life);
     }
 
-    fn forget(&self) {
+    pub(super) fn forget(&self) {
         self.life.as_ref().expect("it lives").forget();
     }
 
     pub(super) async fn connect(&self, version: ProtocolVersion) -> Client {
+        self.connect_with(Client::builder().protocol([version])).await
+    }
+
+    pub(super) async fn connect_with(&self, builder: Builder) -> Client {
         let url = format!("http://{}/mcp", self.proxy.address());
         // A stream that breaks is taken up soon, and given up soon.
         let http = Http::new(url).expect("a URL");
         let http = http.resume_delay(Duration::from_millis(20)).resume_attempts(2);
-        let builder = Client::builder().protocol([version]).timeout(Duration::from_secs(20));
-        builder.connect(http).await.expect("connected")
+        builder.timeout(Duration::from_secs(20)).connect(http).await.expect("connected")
     }
 
     /// Ends a client; nothing of it is left at the server.
@@ -90,7 +93,7 @@ async fn changes(client: &Client, events: &mut Subscription) {
     told(events, "notifications/resources/updated").await;
 }
 
-async fn call(client: Client, tool: &str, n: u64) -> Result<(), Error> {
+pub(super) async fn call(client: Client, tool: &str, n: u64) -> Result<(), Error> {
     client.call_tool(tool, json!({ "n": n })).await.map(drop)
 }
 

@@ -1,7 +1,8 @@
 //! A server over stdio that is there to be killed: it writes down what it did before it says so.
 //!
 //! `mortal-server LEDGER` speaks 2026-07-28 and 2025-11-25, and adds a line of JSON to the file for
-//! its start and for everything that it does once only. Its tools: `add` answers, `hang` does not,
+//! its start and for everything that it does once only. With `old` behind it, it ends at anything that
+//! comes before `initialize`; with `modern`, it knows no `initialize`. Its tools: `add` answers, `hang` does not,
 //! `change` tells those who listen, `leave` exits with the `status` it is given.
 
 #![expect(clippy::print_stdout, reason = "a server over stdio prints")]
@@ -14,7 +15,9 @@ use serde_json::{Value, json};
 fn main() {
     let path = std::env::args().nth(1).expect("mortal-server LEDGER");
     let ledger = OpenOptions::new().append(true).create(true).open(path).expect("a ledger");
-    let mut server = Server { ledger, listens: Vec::new(), watched: Vec::new(), session: false };
+    let era = std::env::args().nth(2);
+    let mut server =
+        Server { ledger, era, listens: Vec::new(), watched: Vec::new(), session: false };
     server.note(json!({ "did": "start" }));
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let asked: Value = serde_json::from_str(&line).expect("a client writes JSON");
@@ -29,6 +32,8 @@ fn main() {
 
 struct Server {
     ledger: File,
+    /// The one era that it speaks; both where there is none.
+    era: Option<String>,
     /// The ids of the subscriptions that are open.
     listens: Vec<Value>,
     watched: Vec<Value>,
@@ -44,7 +49,13 @@ impl Server {
 
     fn answer(&mut self, asked: &Value) -> Option<Value> {
         let params = &asked["params"];
-        Some(match asked["method"].as_str()? {
+        let method = asked["method"].as_str()?;
+        match self.era.as_deref() {
+            Some("old") if !self.session && method != "initialize" => std::process::exit(1),
+            Some("modern") if method == "initialize" => return Some(unknown()),
+            _ => {}
+        }
+        Some(match method {
             "server/discover" => result(json!({
                 "supportedVersions": ["2026-07-28"],
                 "capabilities": { "tools": { "listChanged": true } },
@@ -85,9 +96,7 @@ impl Server {
             "ping" => result(json!({})),
             "tools/list" => result(json!({ "tools": [] })),
             "tools/call" => return self.call(&params["name"], &params["arguments"]),
-            _ => {
-                json!({ "jsonrpc": "2.0", "error": { "code": -32601, "message": "Method not found" } })
-            }
+            _ => unknown(),
         })
     }
 
@@ -116,6 +125,10 @@ impl Server {
             tell("notifications/resources/updated", json!({ "uri": uri }), &Value::Null);
         }
     }
+}
+
+fn unknown() -> Value {
+    json!({ "jsonrpc": "2.0", "error": { "code": -32601, "message": "Method not found" } })
 }
 
 fn result(mut result: Value) -> Value {

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use snodo_dialect::Era;
+use snodo_dialect::{Era, Extension};
 use snodo_transport::BoxFuture;
 use snodo_types::{Error, Overflow, Raw, SubscriptionFilter, TraceContext};
 
@@ -54,6 +55,7 @@ pub(super) struct Options {
     pub(super) timeout: Option<Duration>,
     pub(super) meta: Vec<(String, Raw)>,
     pub(super) trace: Option<TraceContext>,
+    pub(super) extension: Option<Arc<dyn Extension>>,
     pub(super) reopen: Reopen,
 }
 
@@ -68,6 +70,7 @@ impl Listen {
             timeout: client.core().options.timeout,
             meta: Vec::new(),
             trace: None,
+            extension: None,
             reopen: Reopen::default(),
         };
         Self { client: client.clone(), filter, options, fault: None }
@@ -103,6 +106,13 @@ impl Listen {
     /// Sends a W3C trace context with the request.
     pub fn trace_context(mut self, context: TraceContext) -> Self {
         self.options.trace = Some(context);
+        self
+    }
+
+    /// Names the extension whose keys the filter has. One that the client does not speak otherwise is
+    /// declared for this request alone; versions that begin with `initialize` know none.
+    pub fn extension(mut self, extension: Arc<dyn Extension>) -> Self {
+        self.options.extension = Some(extension);
         self
     }
 

@@ -242,6 +242,7 @@ fn machine(
     let mut machine = snodo_engine::Subscription::new(filter, timeout)?;
     let request = machine.request_mut();
     request.meta.clone_from(&options.meta);
+    request.extension.clone_from(&options.extension);
     request.trace =
         options.trace.clone().or_else(|| core.options.trace_context.as_ref()?.context());
     request.inbox.capacity = options.max_buffer;
