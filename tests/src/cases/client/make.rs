@@ -29,7 +29,7 @@ enum Place {
 }
 
 /// What a case over HTTP is about, beside its script.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HttpStage {
     /// The server's own stream.
     pub(crate) listens: bool,

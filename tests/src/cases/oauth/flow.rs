@@ -11,7 +11,9 @@ use snodo_oauth::{Policy, internal};
 use super::person::Simulated;
 use super::start::{NAME, Start};
 use crate::cases::baseline;
-use crate::cases::client::{Baseline, ClientScript, Evidence, Expect, Stage, StepResult, Target};
+use crate::cases::client::{
+    Baseline, ClientScript, Evidence, Expect, HttpStage, Stage, StepResult, Target,
+};
 use crate::cases::http::{Record, Rule, Scripted, Server, check};
 use crate::cases::later::Need;
 use crate::cases::marks::{Marks, expand};
@@ -85,7 +87,7 @@ impl Flow {
         let server = Server::start(scripted)
             .map_err(|error| Need::unknown(format!("the server does not start: {error}")))?;
         let url = format!("{}/mcp", server.origin());
-        let target = Target::http(&script, baseline, &url, false)?;
+        let target = Target::http(&script, baseline, &url, HttpStage::default())?;
         let mut left = Left {
             results: Vec::new(),
             record: Record::default(),
