@@ -1,15 +1,15 @@
 //! One request, until its answer.
 
+mod signs;
 mod waits;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use snodo_dialect::{Entry, Era, ParamHeaders, Request, dialect};
+use snodo_dialect::{Entry, Era, ParamHeaders, Request};
 use snodo_types::{
     Body, Error, ErrorObject, InputRequired, InputResponses, Message, Outcome, Outside, Processed,
-    ProtocolVersion, RequestId, TransportError, TransportFault,
+    RequestId, TransportError, TransportFault,
 };
 
 use crate::deadline::Deadline;
@@ -18,6 +18,8 @@ use crate::rounds::{self, Round, Rounds};
 use crate::{Step, Terms};
 
 pub use self::waits::Waits;
+
+use self::signs::{is_cut, misses_headers, names_a_version, progress_token, status_of};
 
 /// One request: sent, followed, through rounds of input if need be, answered, or given up in time.
 ///
@@ -553,48 +555,6 @@ pub struct HandlerFailure {
     pub id: String,
     /// What it said.
     pub reason: String,
-}
-
-fn is_cut(fault: TransportFault) -> bool {
-    matches!(fault, TransportFault::Closed | TransportFault::StreamEnded)
-}
-
-fn status_of(message: &Message) -> Option<u16> {
-    message.outside().and_then(|outside| outside.status)
-}
-
-/// Whether the call of a tool was refused because headers of its arguments are missing or wrong
-/// (2026-07-28, Streamable HTTP, "Client Behavior").
-fn misses_headers(error: &Error, request: &Request, terms: &Terms<'_>) -> bool {
-    error.code() == ErrorObject::HEADER_MISMATCH
-        && request.method == "tools/call"
-        && terms.dialect.era() == Era::Stateless
-        && terms.carrier.routes
-}
-
-/// Whether a refusal of the version lists one that is allowed here and spoken without a session
-/// (2026-07-28, versioning, "Protocol Version Negotiation").
-fn names_a_version(error: &str, terms: &Terms<'_>) -> bool {
-    let Ok(object) = serde_json::from_str::<ErrorObject>(error) else { return false };
-    if object.code != ErrorObject::UNSUPPORTED_PROTOCOL_VERSION {
-        return false;
-    }
-    let versions = crate::verdict::supported(&object).unwrap_or_default();
-    let speaks = |version: &ProtocolVersion| {
-        versions.iter().any(|name| name == version.as_str())
-            && dialect(*version).era() == Era::Stateless
-    };
-    terms.dialect.era() == Era::Stateless && terms.allowed.iter().any(speaks)
-}
-
-fn progress_token(params: &str) -> Option<u64> {
-    #[derive(Deserialize)]
-    struct Token {
-        #[serde(rename = "progressToken")]
-        token: RequestId,
-    }
-
-    serde_json::from_str::<Token>(params).ok()?.token.as_ours()
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@ use crate::{Limits, Waits};
 
 fn refusal(status: u16, wait: Option<Duration>) -> TransportError {
     let error = TransportError::new(TransportFault::Status, "HTTP").with_status(status);
-    wait.map_or(error.clone(), |wait| error.with_retry_after(wait))
+    match wait {
+        Some(wait) => error.with_retry_after(wait),
+        None => error,
+    }
 }
 
 fn line(method: &'static str) -> Line {
