@@ -39,49 +39,39 @@ pub struct ClientCapabilities(Raw);
 #[serde(transparent)]
 pub struct ServerCapabilities(Raw);
 
-/// What both sides' capabilities have in common: an object of names and settings.
-macro_rules! object_of_settings {
-    ($name:ident, $side:literal) => {
-        impl $name {
-            #[doc = concat!("A ", $side, " that declares nothing: `{}`.")]
-            #[must_use]
-            pub fn new() -> Self {
-                Self::default()
-            }
-
-            #[doc = concat!("Says that the ", $side, " can do this, with these settings.")]
-            #[must_use]
-            pub fn with(self, name: &str, settings: impl Into<Raw>) -> Self {
-                Self(with(&self.0, name, settings.into()))
-            }
-
-            #[doc = concat!("Says that the ", $side, " speaks an extension, with these settings.")]
-            #[must_use]
-            pub fn with_extension(self, id: &str, settings: impl Into<Raw>) -> Self {
-                let extensions = self.get(&["extensions"]).unwrap_or_default();
-                let extensions = with(&extensions, id, settings.into());
-                self.with("extensions", extensions)
-            }
-
-            /// The text.
-            #[must_use]
-            pub fn raw(&self) -> &Raw {
-                &self.0
-            }
-
-            /// The value at the end of a path of names; `None` for `null`.
-            #[must_use]
-            pub fn get(&self, path: &[&str]) -> Option<Raw> {
-                read(&self.0, path)
-            }
-        }
-    };
-}
-
-object_of_settings!(ClientCapabilities, "client");
-object_of_settings!(ServerCapabilities, "server");
-
 impl ClientCapabilities {
+    /// A client that can do nothing beside asking: `{}`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that the client can do this, with these settings.
+    #[must_use]
+    pub fn with(self, name: &str, settings: impl Into<Raw>) -> Self {
+        Self(with(&self.0, name, settings.into()))
+    }
+
+    /// Says that the client speaks an extension, with these settings.
+    #[must_use]
+    pub fn with_extension(self, id: &str, settings: impl Into<Raw>) -> Self {
+        let extensions = self.get(&["extensions"]).unwrap_or_default();
+        let extensions = with(&extensions, id, settings.into());
+        self.with("extensions", extensions)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn raw(&self) -> &Raw {
+        &self.0
+    }
+
+    /// The value at the end of a path of names; `None` for `null`.
+    #[must_use]
+    pub fn get(&self, path: &[&str]) -> Option<Raw> {
+        read(&self.0, path)
+    }
+
     /// Answers `roots/list`.
     #[must_use]
     pub fn roots(&self) -> bool {
@@ -145,6 +135,38 @@ impl ClientCapabilities {
 }
 
 impl ServerCapabilities {
+    /// A server that can do nothing: `{}`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that the server can do this, with these settings.
+    #[must_use]
+    pub fn with(self, name: &str, settings: impl Into<Raw>) -> Self {
+        Self(with(&self.0, name, settings.into()))
+    }
+
+    /// Says that the server speaks an extension, with these settings.
+    #[must_use]
+    pub fn with_extension(self, id: &str, settings: impl Into<Raw>) -> Self {
+        let extensions = self.get(&["extensions"]).unwrap_or_default();
+        let extensions = with(&extensions, id, settings.into());
+        self.with("extensions", extensions)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn raw(&self) -> &Raw {
+        &self.0
+    }
+
+    /// The value at the end of a path of names; `None` for `null`.
+    #[must_use]
+    pub fn get(&self, path: &[&str]) -> Option<Raw> {
+        read(&self.0, path)
+    }
+
     /// Has tools.
     #[must_use]
     pub fn tools(&self) -> bool {
