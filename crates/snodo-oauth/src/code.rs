@@ -222,7 +222,7 @@ mod tests {
         begin(server, "http://127.0.0.1:1/cb", Unadvertised::Refuse).expect("begun")
     }
 
-    // AUTH-80, AUTH-81, AUTH-86, AUTH-87, AUTH-114, AUTH-117
+    // AUTH-04, AUTH-80, AUTH-81, AUTH-86, AUTH-87, AUTH-114, AUTH-117
     #[test]
     fn a_login_asks_for_a_code_with_all_that_protects_it() {
         let (login, url) = begun(&server());

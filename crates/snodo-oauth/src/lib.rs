@@ -86,3 +86,6 @@ pub const CLIENT_CREDENTIALS: &str = "io.modelcontextprotocol/oauth-client-crede
 /// assert!(snodo_oauth::ENTERPRISE.starts_with("io.modelcontextprotocol/"));
 /// ```
 pub const ENTERPRISE: &str = "io.modelcontextprotocol/enterprise-managed-authorization";
+
+#[cfg(test)]
+mod tests;

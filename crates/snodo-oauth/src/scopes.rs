@@ -109,7 +109,7 @@ mod tests {
         chosen.parameter().unwrap_or_default()
     }
 
-    // AUTH-120, AUTH-121, AUTH-123, AUTH-124
+    // AUTH-120, AUTH-121, AUTH-123, AUTH-124, AUTH-125
     #[test]
     fn the_challenge_counts_then_the_metadata_then_nothing() {
         let wish = &Wish::AsNamed;

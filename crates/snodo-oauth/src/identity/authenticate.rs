@@ -87,7 +87,8 @@ pub(crate) fn authenticate(
     let secret = || client.secret.as_ref().ok_or_else(|| missing("secret"));
     let mut headers = HeaderMap::new();
     let form = match method {
-        Method::None => form.with("client_id", &*client.id),
+        // A workload that nobody registered has none.
+        Method::None => form.with_some("client_id", Some(&client.id)),
         Method::Basic => {
             headers.insert(AUTHORIZATION, basic(&client.id, secret()?.expose())?);
             form

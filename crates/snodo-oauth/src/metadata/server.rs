@@ -141,7 +141,7 @@ mod tests {
     use crate::place::Place;
     use crate::policy::Policy;
 
-    // AUTH-28, AUTH-30, AUTH-31, AUTH-32, AUTH-33, AUTH-34
+    // AUTH-28, AUTH-29, AUTH-30, AUTH-31, AUTH-32, AUTH-33, AUTH-34
     #[test]
     fn the_places_of_a_document_depend_on_the_path_of_its_issuer() {
         let found = |issuer| candidates(&Place::read(issuer).expect("a URL"));
