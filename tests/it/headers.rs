@@ -1,16 +1,12 @@
 //! Arguments of tools that travel as headers, and tools whose schemas get them wrong, over HTTP.
 
-use std::fmt;
-use std::sync::{Arc, Mutex};
-
 use serde_json::{Value, json};
 use snodo::{Builder, Client, ListKind};
 use snodo_http::Http;
 use snodo_testkit::{Loopback, Reply, Request};
 use snodo_types::Tool;
-use tracing::field::{Field, Visit};
-use tracing::{Event, Id, Level, Metadata, Subscriber, span};
 
+use crate::logs::Log;
 use crate::script::{server, session, stateless, text};
 
 /// A tool with one argument that carries this annotation.
@@ -192,51 +188,5 @@ async fn where_that_does_not_help_the_first_refusal_stands() {
         let error = client.call_tool(name, json!({ "region": "eu" })).await.expect_err("refused");
         assert_eq!((error.code(), error.message()), (-32020, message), "{name}");
         assert_eq!(methods(&server), sent, "{name}");
-    }
-}
-
-/// Keeps what is logged on this thread.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<(Level, String)>>>);
-
-impl Log {
-    fn warnings(&self) -> Vec<String> {
-        let kept = self.0.lock().expect("no panic");
-        kept.iter()
-            .filter(|(level, _)| *level == Level::WARN)
-            .map(|(_, text)| text.clone())
-            .collect()
-    }
-}
-
-impl Subscriber for Log {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields(String::new());
-        event.record(&mut fields);
-        self.0.lock().expect("no panic").push((*event.metadata().level(), fields.0));
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
-
-struct Fields(String);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.push_str(&format!("{}={value:?} ", field.name()));
     }
 }

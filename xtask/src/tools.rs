@@ -16,6 +16,7 @@ pub(crate) enum Tool {
     Nginx,
     Node,
     Python,
+    Redis,
     Tinyproxy,
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn install_peers(_arguments: &[String]) -> Outcome {
 }
 
 /// The servers and proxies of the integration tests.
-pub(crate) const PEERS: &[Tool] = &[Tool::Microsocks, Tool::Nginx, Tool::Tinyproxy];
+pub(crate) const PEERS: &[Tool] = &[Tool::Microsocks, Tool::Nginx, Tool::Redis, Tool::Tinyproxy];
 
 /// Sees to it that these run; what is missing comes as a Debian package, where that is possible.
 pub(crate) fn need(tools: &[Tool]) -> Outcome {
@@ -70,6 +71,7 @@ impl Tool {
             Self::Nginx => stands("nginx"),
             Self::Tinyproxy => stands("tinyproxy"),
             Self::Python => runs("python3", &["-c", "import venv, ensurepip"]),
+            Self::Redis => runs("redis-server", &["--version"]),
         }
     }
 
@@ -79,6 +81,7 @@ impl Tool {
             Self::Nginx => &["nginx"],
             Self::Node => &["nodejs", "npm"],
             Self::Python => &["python3", "python3-venv", "python3-pip"],
+            Self::Redis => &["redis-server"],
             Self::Tinyproxy => &["tinyproxy"],
         }
     }
