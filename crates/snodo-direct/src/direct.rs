@@ -114,7 +114,13 @@ impl<R: Runtime> Transport for DirectTransport<R> {
 
     fn abilities(&self) -> Abilities {
         // Dropping an exchange is noticed by the server, which is what a stream of its own means.
-        Abilities { own_stream: true, same_task: true, one_caller: true, ..Abilities::default() }
+        Abilities {
+            listen: true,
+            own_stream: true,
+            same_task: true,
+            one_caller: true,
+            ..Abilities::default()
+        }
     }
 }
 

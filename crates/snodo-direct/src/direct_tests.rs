@@ -100,7 +100,7 @@ fn it_is_a_call_in_the_same_task_with_a_stream_of_its_own() {
     let transport = run(Direct::new(Server::new("demo", "1")).connect()).expect("always there");
     let abilities = transport.abilities();
     assert!(abilities.same_task && abilities.own_stream && abilities.notify);
-    assert!(!abilities.listen && !abilities.routing);
+    assert!(abilities.listen && !abilities.routing);
     assert!(transport.unsolicited(Routing::new()).is_none());
 }
 

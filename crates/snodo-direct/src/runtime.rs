@@ -44,7 +44,9 @@ pub trait Runtime: Send + Sync + 'static {
     /// [`Incoming::Sent`](snodo_transport::Incoming::Sent).
     ///
     /// It is called in the caller's task, when the exchange is first polled, and its exchange is
-    /// polled there. A call that is given up is an exchange that is dropped.
+    /// polled there. A call that is given up is an exchange that is dropped; so is a subscription
+    /// (`subscriptions/listen`), whose exchange goes on until then or ends with the response. Its
+    /// events are taken when the client's owner asks for them, and wait in the exchange until then.
     fn dispatch(&self, message: Message, context: Context) -> Exchange;
 }
 

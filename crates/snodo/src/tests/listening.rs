@@ -1,14 +1,19 @@
 //! Subscriptions whose servers talk too much, or whose owners go away.
 
 use std::future::{IntoFuture, pending};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use snodo_transport::{Abilities, Incoming};
-use snodo_types::TraceContext;
+use snodo_direct::Runtime;
+use snodo_transport::{Abilities, Exchange, Incoming};
+use snodo_types::{Body, Message, ProtocolVersion, TraceContext};
 
 use super::peer::status;
-use super::{Call, Far, Peer, SECOND, once, session, settle, stateless, timed};
+use super::{
+    Call, Far, Peer, SECOND, once, run_without_a_runtime, session, settle, stateless, timed,
+};
 use crate::types::{Kind, Overflow, SubscriptionFilter};
 use crate::{Client, Closed, Event};
 
@@ -232,6 +237,97 @@ async fn it_is_there_once_acknowledged_and_every_failure_before_is_told_apart() 
     assert_eq!((silent.code(), silent.is_timeout(), waited), (-32001, true, 3 * SECOND));
     drop(events);
     assert_eq!(peer.alive(), (1, 0));
+}
+
+// S-62, S-65
+#[tokio::test(start_paused = true)]
+async fn in_the_caller_s_task_an_acknowledgement_is_waited_for_without_a_clock() {
+    let abilities = Abilities { same_task: true, ..listening(true) };
+    let silent = Peer::with(abilities, |_| pending());
+    let client = stateless().connect(silent.clone()).await.expect("connected");
+    let opening = client.listen(tools()).timeout(SECOND).into_future();
+    assert!(tokio::time::timeout(3600 * SECOND, opening).await.is_err(), "it waits on");
+    assert_eq!(silent.alive(), (1, 0), "dropping it ends the source");
+}
+
+/// A server in this process that tells without end, as fast as it is asked.
+struct Ticking(Arc<AtomicUsize>);
+
+impl Runtime for Ticking {
+    fn versions(&self) -> Vec<ProtocolVersion> {
+        ProtocolVersion::ALL.to_vec()
+    }
+
+    fn dispatch(&self, message: Message, _: snodo_direct::Context) -> Exchange {
+        /// Says that the source is there.
+        struct Alive(Arc<AtomicUsize>);
+
+        impl Drop for Alive {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+
+        let sources = Arc::clone(&self.0);
+        let Body::Request { id, method, params } = message.body() else { return Exchange::sent() };
+        let params: Value =
+            params.map_or(Value::Null, |text| serde_json::from_str(text).expect("JSON"));
+        match method {
+            "initialize" => {
+                let capabilities = json!({ "tools": { "listChanged": true } });
+                let info = json!({ "name": "ticking", "version": "1" });
+                let result = json!({ "protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": info });
+                Exchange::ready(Message::result(id, &result.to_string()))
+            }
+            "subscriptions/listen" => {
+                let id = id.as_ours();
+                Exchange::generate(move |sender| async move {
+                    sources.fetch_add(1, Ordering::SeqCst);
+                    let _alive = Alive(sources);
+                    let mut method = "notifications/subscriptions/acknowledged";
+                    loop {
+                        let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+                        let params =
+                            json!({ "notifications": params["notifications"], "_meta": meta });
+                        let told = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+                        let told = Message::parse(told.to_string()).expect("a message");
+                        sender.send(Incoming::Message(told)).await;
+                        method = "notifications/tools/list_changed";
+                    }
+                })
+            }
+            _ => Exchange::ready(Message::result(id, "{}")),
+        }
+    }
+}
+
+// S-61, S-65
+#[test]
+fn in_process_events_come_when_they_are_asked_for_and_dropping_closes_the_source() {
+    run_without_a_runtime(async {
+        let sources = Arc::new(AtomicUsize::new(0));
+        let ticking = || Ticking(Arc::clone(&sources));
+        let client = stateless().direct(ticking()).await.expect("always there");
+        let mut events = client.listen(tools()).await.expect("acknowledged");
+        assert_eq!(events.accepted(), &tools());
+        for _ in 0..3 {
+            assert!(matches!(events.next().await, Some(Event::Notification(_))));
+        }
+        client.request("x/y", ()).await.expect("calls go on");
+        assert_eq!(sources.load(Ordering::SeqCst), 1);
+        drop(events);
+        assert_eq!(sources.load(Ordering::SeqCst), 0);
+
+        // Before that version nobody asks, and a server in process has no way to tell.
+        let client = session().direct(ticking()).await.expect("always there");
+        let mut events = client.listen(tools()).await.expect("nothing of it");
+        assert_eq!(events.accepted(), &SubscriptionFilter::new());
+        assert!(once(&mut Box::pin(events.next())).await.is_pending());
+
+        let plain = snodo_direct::Server::new("demo", "1");
+        let client = stateless().direct(plain).await.expect("always there");
+        assert_eq!(client.listen(tools()).await.expect_err("it has none").code(), -32601);
+    });
 }
 
 // S-63, S-64
