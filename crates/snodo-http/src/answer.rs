@@ -97,11 +97,17 @@ pub(crate) async fn to_request(
     let outside = outside(&answer, waiting);
     let media = Media::of(&answer.headers);
     if media == Media::EventStream {
+        if let Some(error) = status::packed(&answer.headers) {
+            return Err(error);
+        }
         let events = Events::new(answer.body, wire.limits.body_bytes);
         return Ok(Opened::Events(Box::new(events), outside));
     }
     let bytes = answer.body.whole(wire.limits.body_bytes).await?;
-    let text = text(bytes)?;
+    let text = match text(bytes) {
+        Ok(text) => text,
+        Err(error) => return Err(status::packed(&answer.headers).unwrap_or(error)),
+    };
     let says_json = media == Media::Json && !text.is_empty();
     let message = match Message::parse(text) {
         Ok(message) => message,

@@ -10,6 +10,7 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use snodo_types::{TransportError, TransportFault};
 use tokio::task::coop;
 
+use crate::decode::{Unpacked, Unpacker};
 use crate::fault;
 use crate::pool::Lease;
 
@@ -30,7 +31,14 @@ enum Source {
     Foreign(Foreign),
     /// Read already.
     Kept(Bytes),
+    /// Another body, unpacked while it is read.
+    Packed(Box<Packed>),
     Ended,
+}
+
+struct Packed {
+    below: Body,
+    unpacker: Unpacker,
 }
 
 type Foreign = Pin<Box<dyn hyper::body::Body<Data = Bytes, Error = TransportError> + Send>>;
@@ -54,6 +62,11 @@ impl Body {
         Self(Source::Foreign(Box::pin(Named(Box::pin(body)))))
     }
 
+    /// The same body, unpacked while it is read.
+    pub(crate) fn unpacked(self, unpacker: Unpacker) -> Self {
+        Self(Source::Packed(Box::new(Packed { below: self, unpacker })))
+    }
+
     /// A body that was read already.
     pub(crate) fn kept(bytes: Bytes) -> Self {
         Self(Source::Kept(bytes))
@@ -74,6 +87,7 @@ impl Body {
                     (frame, lease)
                 }
                 Source::Foreign(_) => return self.poll_foreign(cx),
+                Source::Packed(_) => return self.poll_packed(cx),
                 Source::Kept(bytes) => {
                     let bytes = std::mem::take(bytes);
                     self.0 = Source::Ended;
@@ -131,12 +145,41 @@ impl Body {
         }
     }
 
+    fn poll_packed(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> {
+        loop {
+            let Source::Packed(packed) = &mut self.0 else { return Poll::Ready(None) };
+            let budget = ready!(coop::poll_proceed(cx));
+            let end = match packed.unpacker.next() {
+                Ok(Unpacked::Piece(piece)) => {
+                    budget.made_progress();
+                    return Poll::Ready(Some(Ok(piece)));
+                }
+                Ok(Unpacked::More) => match ready!(packed.below.poll_data(cx)) {
+                    Some(Ok(piece)) => {
+                        packed.unpacker.feed(piece);
+                        continue;
+                    }
+                    Some(Err(error)) => Some(error),
+                    None => {
+                        packed.unpacker.finish();
+                        continue;
+                    }
+                },
+                Ok(Unpacked::End) => None,
+                Err(error) => Some(error),
+            };
+            self.0 = Source::Ended;
+            return Poll::Ready(end.map(Err));
+        }
+    }
+
     /// How much comes, as far as it is known.
     pub(crate) fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Source::Live { incoming, .. } => incoming.size_hint(),
             Source::Foreign(body) => body.size_hint(),
             Source::Kept(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Source::Packed(_) => SizeHint::default(),
             Source::Ended => SizeHint::with_exact(0),
         }
     }
@@ -144,7 +187,7 @@ impl Body {
     /// Whether nothing comes any more.
     pub(crate) fn is_ended(&self) -> bool {
         match &self.0 {
-            Source::Foreign(_) | Source::Live { .. } => false,
+            Source::Foreign(_) | Source::Live { .. } | Source::Packed(_) => false,
             Source::Kept(bytes) => bytes.is_empty(),
             Source::Ended => true,
         }
@@ -204,8 +247,10 @@ impl Body {
 
     /// See [`Lease::free_slot`].
     pub(crate) fn free_slot(&mut self) {
-        if let Source::Live { lease, .. } = &mut self.0 {
-            lease.free_slot();
+        match &mut self.0 {
+            Source::Live { lease, .. } => lease.free_slot(),
+            Source::Packed(packed) => packed.below.free_slot(),
+            Source::Ended | Source::Foreign(_) | Source::Kept(_) => {}
         }
     }
 

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Stack};
 use crate::credentials::{Credentials, Erased};
+use crate::decode::Codings;
 use crate::dial::{Dial, Route};
 use crate::errands::{Addresses, Errands};
 use crate::fault;
@@ -53,6 +54,7 @@ pub struct Http {
     pub(crate) tls: Tls,
     version: HttpVersion,
     pub(crate) stack: Stack,
+    pub(crate) codings: Codings,
     pub(crate) proxies: Option<Proxies>,
     /// The file of a Unix socket.
     pub(crate) socket: Option<PathBuf>,
@@ -80,6 +82,7 @@ impl Http {
             tls,
             version: HttpVersion::default(),
             stack: Stack::default(),
+            codings: Codings::default(),
             proxies: None,
             socket: None,
             credentials: None,
@@ -231,6 +234,7 @@ impl Http {
             http.version = HttpVersion::default();
             http.stack = http.stack.without_layers();
             http.socket = None;
+            http.codings = Codings::default();
             http.limits.idle = 0;
             http.limits.at_once = None;
         })
@@ -262,7 +266,8 @@ impl Http {
             Arc::new(Wire {
                 target: Arc::clone(&target),
                 limits: limits.clone(),
-                templates: Templates::new(&target, &self.fixed),
+                templates: Templates::new(&target, &self.fixed, self.codings.offered()),
+                codings: self.codings,
                 backend: Backend::new(
                     Dial::new(target, limits.clone(), &self.tls, self.version, self.route()),
                     limits,

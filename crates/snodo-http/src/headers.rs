@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
 
@@ -20,12 +20,13 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    pub(crate) fn new(target: &Target, fixed: &Fixed) -> Self {
+    pub(crate) fn new(target: &Target, fixed: &Fixed, codings: Option<HeaderValue>) -> Self {
         let with = |accept: Option<&'static str>| {
             let mut headers = HeaderMap::with_capacity(8 + fixed.0.len());
             headers.insert(HOST, target.authority().clone());
             if let Some(accept) = accept {
                 headers.insert(ACCEPT, HeaderValue::from_static(accept));
+                headers.extend(codings.clone().map(|codings| (ACCEPT_ENCODING, codings)));
             }
             for (name, value) in &fixed.0 {
                 match (name == ACCEPT, accept) {
@@ -228,7 +229,7 @@ mod tests {
     use crate::target::Target;
 
     fn templates(fixed: &Fixed) -> Templates {
-        Templates::new(&Target::parse("http://h/mcp").expect("a URL"), fixed)
+        Templates::new(&Target::parse("http://h/mcp").expect("a URL"), fixed, None)
     }
 
     #[test]
@@ -279,7 +280,8 @@ mod tests {
         let headers = templates(&Fixed::default()).post(&routing).expect("headers");
         assert_eq!(headers.get("mcp-name").expect("the name"), "=?base64?IHg=?=");
         assert_eq!(headers.get("x-trace").expect("the trace"), "1");
-        let kept = Templates::new(&Target::parse("http://h/").expect("a URL"), &Fixed::default());
+        let target = Target::parse("http://h/").expect("a URL");
+        let kept = Templates::new(&target, &Fixed::default(), None);
         for name in ["a", "a", "b", "a"] {
             let headers = kept.post(&Routing::new().with("Mcp-Name", name)).expect("headers");
             assert_eq!(headers.get("mcp-name").expect("the name"), name);

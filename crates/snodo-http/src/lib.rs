@@ -12,6 +12,8 @@
 //!
 //! # Features
 //!
+//! - `compression`: answers as gzip, brotli or zstd, where [`Http::compression`] asks for them;
+//!   brings flate2, brotli-decompressor and zstd, which needs a C compiler to build.
 //! - `tls`: `https`, by rustls with ring and the platform's roots. A plain `http` client builds no
 //!   TLS with it either. Without it an `https` URL is refused.
 
@@ -23,6 +25,11 @@ mod challenge;
 mod connector;
 mod credentials;
 mod date;
+#[cfg(feature = "compression")]
+mod decode;
+#[cfg(not(feature = "compression"))]
+#[path = "decode/missing.rs"]
+mod decode;
 mod dial;
 mod errands;
 mod events;

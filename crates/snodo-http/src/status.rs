@@ -2,7 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::header::{CONTENT_TYPE, DATE, HeaderName, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderName, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderMap, StatusCode};
 use snodo_types::{TransportError, TransportFault};
 
@@ -109,6 +111,15 @@ pub(crate) fn unreadable(status: StatusCode, headers: &HeaderMap) -> TransportEr
     };
     let message = format!("HTTP {} with {kind} brought no JSON-RPC message", status.as_u16());
     TransportError::new(TransportFault::Malformed, message)
+}
+
+/// The error for an answer in a coding that was not unpacked.
+pub(crate) fn packed(headers: &HeaderMap) -> Option<TransportError> {
+    let coding =
+        header(headers, CONTENT_ENCODING).filter(|it| !it.eq_ignore_ascii_case("identity"))?;
+    let coding = shorten(coding);
+    let message = format!("the answer is packed as {coding}, which was not asked for");
+    Some(TransportError::new(TransportFault::Malformed, message))
 }
 
 /// The values of all challenges, as they came.

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use crate::backend::{Answer, Backend, Form, RequestBody};
 use crate::body::Body;
 use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
+use crate::decode::Codings;
 use crate::errands::Errands;
 use crate::headers::{Templates, grant};
 use crate::limits::Limits;
@@ -27,6 +28,7 @@ pub(crate) struct Wire {
     pub(crate) target: Arc<Target>,
     pub(crate) limits: Limits,
     pub(crate) templates: Templates,
+    pub(crate) codings: Codings,
     pub(crate) backend: Backend,
     pub(crate) credentials: Option<Arc<dyn Erased>>,
     /// For the credentials.
@@ -80,7 +82,7 @@ impl Wire {
             if redirect::is_redirect(answer.status) {
                 return Box::pin(self.send_on(draft, Some(answer))).await;
             }
-            Ok((answer, known))
+            Ok((self.codings.unpack(answer), known))
         }
     }
 
@@ -102,6 +104,7 @@ impl Wire {
                 Some(answer) => answer,
                 None => self.backend.send(self.request(&draft, headers, &at)).await?,
             };
+            answer = self.codings.unpack(answer);
             if let Some(credentials) = &self.credentials {
                 credentials.seen(&answer.headers);
             }

@@ -24,6 +24,8 @@
 //!
 //! # Features
 //!
+//! - `compression`: answers as gzip, brotli or zstd (`Http::compression`); brings flate2,
+//!   brotli-decompressor and zstd, and a C compiler to build.
 //! - `stdio` (default): servers as child processes and over byte pipes; brings `snodo-stdio`.
 //! - `http` (default): servers over Streamable HTTP; brings `snodo-http` (hyper).
 //! - `tower`: layers around whole calls ([`Builder::layer`]); brings the two small traits of tower.

@@ -221,3 +221,21 @@ async fn a_server_that_ends_its_connections_after_ten_requests_costs_no_call() {
     assert_eq!(upstream.requests().len(), 120);
     assert!(upstream.values("x-connection").len() >= 12);
 }
+
+#[tokio::test]
+async fn what_nginx_packs_is_unpacked_and_a_stream_is_not_held_up_by_it() {
+    let upstream = Upstream::start().await;
+    let gzip = "gzip on; gzip_proxied any; gzip_types application/json text/event-stream;
+        gzip_min_length 1; gunzip off;";
+    let address = upstream.address();
+    let location = format!("location / {{ proxy_pass http://{address}; proxy_buffering off; }}");
+    let nginx = nginx(&plain(&format!("{gzip} {location}"))).await;
+    let http = || Http::new(nginx.url()).expect("a URL").compression();
+    let client = client(http()).await.expect("nothing is sent");
+    let reply = client.call_tool("heavy", json!({})).await.expect("an answer");
+    assert_eq!(reply.text().len(), 81_000);
+    let asked = upstream.requests()[0].header("accept-encoding").map(str::to_owned);
+    assert_eq!(asked.as_deref(), Some("gzip, br, zstd"));
+    let come = steps(http(), &upstream, true).await.expect("an answer");
+    assert_eq!(come, 1);
+}

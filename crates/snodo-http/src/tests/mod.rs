@@ -5,6 +5,8 @@ mod server;
 
 mod answers;
 mod callers;
+#[cfg(feature = "compression")]
+mod compression;
 mod credentials;
 mod errands;
 mod http2;
