@@ -20,6 +20,7 @@ use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
+use crate::provider::Provider;
 use crate::proxy::Proxies;
 use crate::target::Target;
 use crate::tls::Tls;
@@ -59,6 +60,7 @@ pub struct Http {
     /// The file of a Unix socket.
     pub(crate) socket: Option<PathBuf>,
     credentials: Option<Arc<dyn Erased>>,
+    pub(crate) provider: Option<Provider>,
     /// Made by the first connect, of this value or a clone.
     wire: Arc<OnceLock<Arc<Wire>>>,
 }
@@ -86,6 +88,7 @@ impl Http {
             proxies: None,
             socket: None,
             credentials: None,
+            provider: None,
             wire: Arc::default(),
         })
     }
@@ -231,6 +234,7 @@ impl Http {
         self.clone().with(|http| {
             http.fixed = Fixed::default();
             http.credentials = None;
+            http.provider = None;
             http.version = HttpVersion::default();
             http.stack = http.stack.without_layers();
             http.socket = None;
@@ -274,6 +278,7 @@ impl Http {
                     &self.stack,
                 ),
                 credentials: self.credentials.clone(),
+                provider: self.provider.clone(),
                 errands: self.credentials.is_some().then(|| Errands::by(self)),
                 patience: Patience::default(),
                 caller: self.fixed.caller(),
@@ -309,6 +314,7 @@ impl Connect for Http {
             && self.fixed.tells_callers_only()
             && self.tls.is_shared()
             && self.stack.is_empty()
+            && self.provider.is_none()
             && self.socket.is_none();
         plain.then(|| self.target.shown().to_owned())
     }

@@ -5,8 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use snodo_types::{Fingerprint, Routing, TransportError, TransportFault};
+use zeroize::Zeroizing;
 
 use crate::credentials::fingerprint;
+use crate::secret;
 use crate::target::Target;
 use crate::wire::Draft;
 
@@ -80,9 +82,8 @@ impl Fixed {
         if is_protocol(&name) || (is_own(&name) && name != ACCEPT) {
             return Err(usage(format!("the header {name} is the transport's own")));
         }
-        let mut value = checked_value(&name, value)?;
         // What a caller adds is nearly always a key of some kind.
-        value.set_sensitive(true);
+        let value = secret_value(&name, Zeroizing::new(value.to_owned()))?;
         self.0.push((name, value));
         Ok(())
     }
@@ -113,15 +114,34 @@ impl Fixed {
     }
 }
 
+/// Adds what a provider gave, in place of what stood there for all requests.
+pub(crate) fn provide(
+    headers: &mut HeaderMap,
+    mut given: HeaderMap,
+    routing: &Routing,
+) -> Result<(), TransportError> {
+    for (name, _) in routing.iter() {
+        given.remove(name);
+    }
+    put(headers, &given, "a provider")
+}
+
 /// Adds what credentials gave, in place of what stood there.
 pub(crate) fn grant(headers: &mut HeaderMap, granted: &HeaderMap) -> Result<(), TransportError> {
-    for name in granted.keys() {
+    put(headers, granted, "credentials")
+}
+
+fn put(headers: &mut HeaderMap, given: &HeaderMap, who: &str) -> Result<(), TransportError> {
+    for name in given.keys() {
         if is_own(name) || is_protocol(name) {
-            return Err(usage(format!("credentials gave the transport's own header {name}")));
+            return Err(usage(format!("{who} gave the transport's own header {name}")));
         }
         headers.remove(name);
     }
-    for (name, value) in granted {
+    for (name, value) in given {
+        if !value.as_bytes().is_ascii() {
+            return Err(invisible(name));
+        }
         let mut value = value.clone();
         value.set_sensitive(true);
         headers.append(name.clone(), value);
@@ -136,17 +156,26 @@ pub(crate) fn bearer(token: &str) -> Result<HeaderValue, TransportError> {
         let why = "a bearer token is visible ASCII without spaces, and not empty";
         return Err(usage(why.to_owned()));
     }
-    let mut value = checked_value(&AUTHORIZATION, &format!("Bearer {token}"))?;
-    value.set_sensitive(true);
-    Ok(value)
+    secret_value(&AUTHORIZATION, Zeroizing::new(format!("Bearer {token}")))
 }
 
 /// A value that a header can carry; the error never shows it.
 fn checked_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TransportError> {
     // What is ASCII and passes here is visible, a space or a tab.
-    HeaderValue::from_str(value).ok().filter(|_| value.is_ascii()).ok_or_else(|| {
-        usage(format!("the value of the header {name} has a character that is not visible ASCII"))
-    })
+    let value_read = HeaderValue::from_str(value).ok().filter(|_| value.is_ascii());
+    value_read.ok_or_else(|| invisible(name))
+}
+
+/// The same for one that is wiped when it is no longer used.
+fn secret_value(
+    name: &HeaderName,
+    value: Zeroizing<String>,
+) -> Result<HeaderValue, TransportError> {
+    secret::header_value(value).ok_or_else(|| invisible(name))
+}
+
+fn invisible(name: &HeaderName) -> TransportError {
+    usage(format!("the value of the header {name} has a character that is not visible ASCII"))
 }
 
 fn routed(mut headers: HeaderMap, routing: &Routing) -> Result<HeaderMap, TransportError> {

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use snodo_types::{TransportError, TransportFault};
 use tokio::sync::Mutex;
+use zeroize::Zeroizing;
 
 use crate::challenge::Challenge;
 use crate::credentials::{Asked, Credentials, Refusal, Verdict};
@@ -92,6 +93,9 @@ impl fmt::Debug for RefusedToken<'_> {
 
 /// [`Credentials`] that send the tokens of a [`TokenProvider`].
 ///
+/// Tokens are wiped from memory when no request needs them any more, as far as this crate has them
+/// in its hands.
+///
 /// While the provider works the clock of the call stands, for 300 seconds at most.
 ///
 /// ```
@@ -120,7 +124,8 @@ impl<P: TokenProvider> Tokens<P> {
 impl<P: TokenProvider> Credentials for Tokens<P> {
     async fn authorize(&self, request: Asked<'_>) -> Result<HeaderMap, TransportError> {
         let mut headers = HeaderMap::new();
-        if let Some(token) = self.provider.token(request.url).await? {
+        let token = self.provider.token(request.url).await?.map(Zeroizing::new);
+        if let Some(token) = token {
             let value = bearer(&token).map_err(|error| {
                 TransportError::new(TransportFault::Credentials, error.message()).not_processed()
             })?;
@@ -142,7 +147,8 @@ impl<P: TokenProvider> Credentials for Tokens<P> {
         let token = sent.and_then(|value| value.strip_prefix("Bearer "));
         let url = refusal.request.url;
         let _turn = self.turn.lock().await;
-        if self.provider.token(url).await?.as_deref() != token {
+        let now = self.provider.token(url).await?.map(Zeroizing::new);
+        if now.as_ref().map(|now| now.as_str()) != token {
             return Ok(Verdict::Retry);
         }
         let status = refusal.status;

@@ -13,12 +13,13 @@ use tokio::time::timeout;
 
 use crate::backend::{Answer, Backend, Form, RequestBody};
 use crate::body::Body;
-use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict};
+use crate::credentials::{Asked, Erased, Notes, Refusal, Verdict, fingerprint};
 use crate::decode::Codings;
 use crate::errands::Errands;
-use crate::headers::{Templates, grant};
+use crate::headers::{Templates, grant, provide};
 use crate::limits::Limits;
 use crate::patience::Patience;
+use crate::provider::Provider;
 use crate::redirect;
 use crate::status;
 use crate::target::Target;
@@ -31,6 +32,7 @@ pub(crate) struct Wire {
     pub(crate) codings: Codings,
     pub(crate) backend: Backend,
     pub(crate) credentials: Option<Arc<dyn Erased>>,
+    pub(crate) provider: Option<Provider>,
     /// For the credentials.
     pub(crate) errands: Option<Errands>,
     pub(crate) patience: Patience,
@@ -70,7 +72,7 @@ impl Wire {
         draft: Draft<'a>,
     ) -> impl Future<Output = Result<(Answer, bool), TransportError>> + Send + use<'a> {
         async move {
-            if self.credentials.is_some() {
+            if self.credentials.is_some() || self.provider.is_some() {
                 return Box::pin(self.send_on(draft, None)).await;
             }
             let headers = self.templates.of(&draft)?;
@@ -96,9 +98,7 @@ impl Wire {
         let (mut resends, mut redirects) = (0, 0);
         let mut before: Option<(Vec<String>, HeaderMap)> = None;
         loop {
-            let mut headers = self.templates.of(&draft)?;
-            let sent = self.authorize(&draft, &at).await?;
-            grant(&mut headers, &sent)?;
+            let (headers, sent) = self.dress(&draft, &at).await?;
             let known = headers.contains_key(AUTHORIZATION);
             let mut answer = match first.take() {
                 Some(answer) => answer,
@@ -151,19 +151,29 @@ impl Wire {
         }
     }
 
-    /// The headers that say who the caller is.
-    async fn authorize(&self, draft: &Draft<'_>, at: &Target) -> Result<HeaderMap, TransportError> {
-        let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands)
-        else {
-            return Ok(HeaderMap::new());
-        };
-        let (asked, notes) =
-            (Asked { method: &draft.method, url: at.url(), errands }, &draft.notes);
-        let sent = held(credentials.hold(), notes.as_ref(), credentials.authorize(asked)).await?;
-        if let Some(notes) = notes {
-            notes.name(|| Some(self.caller.and(credentials.caller(&sent)?))).await;
+    /// All headers of a request, and those among them that credentials gave.
+    async fn dress(
+        &self,
+        draft: &Draft<'_>,
+        at: &Target,
+    ) -> Result<(HeaderMap, HeaderMap), TransportError> {
+        let (mut headers, mut caller) = (self.templates.of(draft)?, Some(self.caller));
+        if let Some(provider) = &self.provider {
+            let given = provider.headers(&draft.method, at.url()).await?;
+            caller = caller.map(|caller| caller.and(fingerprint(&given)));
+            provide(&mut headers, given, draft.routing)?;
         }
-        Ok(sent)
+        let (mut sent, notes) = (HeaderMap::new(), draft.notes.as_ref());
+        if let (Some(credentials), Some(errands)) = (self.credentials.as_deref(), &self.errands) {
+            let asked = Asked { method: &draft.method, url: at.url(), errands };
+            sent = held(credentials.hold(), notes, credentials.authorize(asked)).await?;
+            caller = caller.zip(credentials.caller(&sent)).map(|(all, own)| all.and(own));
+            grant(&mut headers, &sent)?;
+        }
+        if let Some(notes) = notes {
+            notes.name(|| caller).await;
+        }
+        Ok((headers, sent))
     }
 
     fn request(&self, draft: &Draft<'_>, headers: HeaderMap, at: &Target) -> Request<RequestBody> {

@@ -2,8 +2,10 @@
 
 use http::HeaderValue;
 use snodo_types::TransportError;
+use zeroize::Zeroizing;
 
 use super::usage;
+use crate::secret;
 
 /// A proxy and what it wants to know.
 pub(crate) struct Proxy {
@@ -13,7 +15,7 @@ pub(crate) struct Proxy {
     /// Scheme, host and port: no credentials.
     shown: String,
     /// User and password, as they are.
-    login: Option<(String, String)>,
+    login: Option<(Zeroizing<String>, Zeroizing<String>)>,
 }
 
 /// How a proxy is spoken to.
@@ -55,7 +57,7 @@ impl Proxy {
         }
         let login = login.map(|login| {
             let (user, password) = login.split_once(':').unwrap_or((login, ""));
-            (decoded(user), decoded(password))
+            (Zeroizing::new(decoded(user)), Zeroizing::new(decoded(password)))
         });
         let shown = format!("{}://{bracketed}:{port}", kind.scheme());
         Ok(Self { kind, host, port, shown, login })
@@ -85,10 +87,9 @@ impl Proxy {
     /// The value of `Proxy-Authorization` (RFC 7617).
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
         let (user, password) = self.login()?;
-        let value = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
-        let mut value = HeaderValue::from_str(&value).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+        let plain = Zeroizing::new(format!("{user}:{password}"));
+        let packed = Zeroizing::new(base64(plain.as_bytes()));
+        secret::header_value(Zeroizing::new(format!("Basic {}", *packed)))
     }
 }
 

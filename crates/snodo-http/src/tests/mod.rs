@@ -14,6 +14,7 @@ mod layers;
 mod notices;
 mod offered;
 mod pooling;
+mod provider;
 mod proxies;
 mod redirects;
 mod refusals;
