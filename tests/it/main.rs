@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
+mod caching;
 mod connections;
 mod custom_transport;
 mod duties;

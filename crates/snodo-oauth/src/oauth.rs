@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Method};
 use snodo_http::{Asked, Challenge, Credentials, Refusal, Verdict};
-use snodo_types::{TransportError, TransportFault};
+use snodo_types::{Fingerprint, TransportError, TransportFault};
 
 use crate::config::{Config, Possession};
 use crate::dpop::{self, DPOP, Nonces, Proven};
@@ -230,6 +230,11 @@ impl Credentials for OAuth {
         {
             self.shared().nonces.take(&session.url, headers);
         }
+    }
+
+    /// The token alone says who it is: a proof of possession is another one with each request.
+    fn caller(&self, sent: &HeaderMap) -> Option<Fingerprint> {
+        Some(Fingerprint::of(&[sent.get(AUTHORIZATION).map_or(b"", HeaderValue::as_bytes)]))
     }
 
     fn hold(&self) -> Option<Duration> {

@@ -20,7 +20,8 @@
 //! each version says), and the transports [`stdio`], [`http`] and [`direct`].
 //!
 //! The repository has a small program for each feature in `crates/snodo/examples`, and a guide to
-//! requests with their clocks and their cancelling in `docs/guides/requests.md`.
+//! requests with their clocks and their cancelling in `docs/guides/requests.md`; results that are kept
+//! are the matter of `docs/guides/cache.md`.
 //!
 //! # Features
 //!
@@ -115,3 +116,8 @@ struct RequestsGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/subscriptions.md")]
 struct SubscriptionsGuide;
+
+/// The guide to the cache.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/cache.md")]
+struct CacheGuide;

@@ -407,3 +407,22 @@ async fn every_request_with_a_bound_token_proves_it_anew_with_the_nonce_of_its_s
     let grants = world.server.requests().into_iter().filter(|one| one.path == "/token").count();
     assert_eq!(grants, 2, "a nonce is no new login");
 }
+
+// CACHE-08, CACHE-14
+#[test]
+fn another_token_is_another_caller_and_another_proof_is_not() {
+    use http::{HeaderMap, HeaderValue};
+    use snodo_http::Credentials as _;
+
+    let oauth = OAuth::person(crate::LoopbackListener::new(crate::SystemBrowser));
+    let oauth = oauth.application(Application::new("Agent")).build();
+    let caller = |token: &'static str, proof: &'static str| {
+        let mut sent = HeaderMap::new();
+        sent.insert("authorization", HeaderValue::from_static(token));
+        sent.insert("dpop", HeaderValue::from_static(proof));
+        oauth.caller(&sent)
+    };
+    assert_eq!(caller("DPoP a", "1"), caller("DPoP a", "2"));
+    assert_ne!(caller("DPoP a", "1"), caller("DPoP b", "1"));
+    assert!(caller("DPoP a", "1").is_some());
+}

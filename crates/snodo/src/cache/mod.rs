@@ -1,6 +1,6 @@
 //! Keeping results: for whom, where, and what a store of them has to do.
 //!
-//! A client with a [`Cache`](crate::Cache) keeps what its server allows to be kept. Where that is,
+//! A client with a [`Cache`] keeps what its server allows to be kept. Where that is,
 //! besides the memory of the process, is up to a [`Store`].
 
 mod desk;

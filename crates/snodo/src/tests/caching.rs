@@ -702,3 +702,22 @@ async fn a_process_that_was_started_again_is_another_server() {
     assert_eq!(connections.load(Ordering::SeqCst), 2);
     assert_eq!(list(&client).await, "t2");
 }
+
+// S-45
+#[test]
+fn a_server_in_this_process_is_cached_on_any_executor() {
+    use snodo_types::{CacheScope, ReadResourceResult, Resource};
+
+    let server = crate::direct::Server::new("demo", "1");
+    let server = server.resource(Resource::new("x:a", "a"), |_, _| async {
+        let mut result = ReadResourceResult::new(Vec::new());
+        (result.ttl_ms, result.cache_scope) = (Some(60_000), Some(CacheScope::Private));
+        Ok(result)
+    });
+    super::run_without_a_runtime(async {
+        let client = Client::builder().cache(Cache::memory()).direct(server).await.expect("there");
+        for kept in [None, Some(Kept::Fresh), Some(Kept::Fresh)] {
+            assert_eq!(client.read_resource("x:a").await.expect("contents").kept(), kept);
+        }
+    });
+}
