@@ -49,7 +49,8 @@ impl Plan {
     pub(crate) fn of(call: &Call) -> Option<Self> {
         let desk = call.core.desk()?;
         let extra = !call.plain || !call.request.params.meta().is_empty();
-        if extra || call.cache == CacheMode::Bypass {
+        // A client that was closed answers nothing, whatever is kept.
+        if extra || call.cache == CacheMode::Bypass || call.core.is_closed() {
             return None;
         }
         let connection = call.core.connection();

@@ -704,6 +704,17 @@ async fn a_process_that_was_started_again_is_another_server() {
 }
 
 // S-45
+#[tokio::test(start_paused = true)]
+async fn a_client_that_was_closed_gives_nothing_that_was_kept() {
+    let peer = counting(60_000, "public");
+    let client = keeping(&peer, &Cache::memory()).await;
+    list(&client).await;
+    client.close().await;
+    assert!(client.list_tools().await.expect_err("closed").is_closed());
+    assert_eq!(peer.sent().len(), 1);
+}
+
+// S-45
 #[test]
 fn a_server_in_this_process_is_cached_on_any_executor() {
     use snodo_types::{CacheScope, ReadResourceResult, Resource};
