@@ -23,3 +23,4 @@ mod task_conversations;
 mod tasks;
 mod thousand;
 mod transcripts;
+mod validation;

@@ -10,6 +10,11 @@ pub mod cases;
 mod proxy;
 mod targets;
 
+/// The guide's examples, compiled and run here, where every feature is on.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/results.md")]
+struct ResultsGuide;
+
 pub use actor::Actor;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};

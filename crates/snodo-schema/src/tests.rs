@@ -118,7 +118,7 @@ fn a_dialect_that_is_not_known_is_told_and_checks_nothing() {
     schema(json!({ "properties": { "$schema": { "type": "string" } } }));
 }
 
-// JSC-04, JSC-06
+// JSC-04, JSC-05, JSC-06
 #[test]
 fn a_reference_to_another_document_is_refused_and_never_followed() {
     // Whoever followed it would hang: nobody answers there.

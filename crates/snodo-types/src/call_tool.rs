@@ -174,8 +174,12 @@ impl CallToolResult {
     /// The blocks of text, with a line break between them; empty if there are none.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
-        texts.join("\n")
+        self.texts().collect::<Vec<_>>().join("\n")
+    }
+
+    /// The blocks of text, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.content.iter().filter_map(Content::as_text)
     }
 
     /// The structured content as a `T`. It is not checked against the tool's schema here.
@@ -186,6 +190,31 @@ impl CallToolResult {
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
         let raw = self.structured_content.as_ref().ok_or(StructuredError::Absent)?;
         raw.decode().map_err(StructuredError::Mismatch)
+    }
+
+    /// The structured content as a `T`; where there is none, the only block of text read as JSON:
+    /// servers from before there was structured content write it there.
+    ///
+    /// ```
+    /// use snodo_types::CallToolResult;
+    ///
+    /// let old = CallToolResult::from_text(r#"{"sum":3}"#);
+    /// assert_eq!(old.structured_or_text::<serde_json::Value>()?["sum"], 3);
+    /// # Ok::<(), snodo_types::StructuredError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is neither, or it is no `T`.
+    pub fn structured_or_text<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
+        if self.structured_content.is_some() {
+            return self.structured();
+        }
+        let mut texts = self.texts();
+        let (Some(text), None) = (texts.next(), texts.next()) else {
+            return Err(StructuredError::Absent);
+        };
+        serde_json::from_str(text).map_err(StructuredError::Mismatch)
     }
 
     /// Whether the tool failed.

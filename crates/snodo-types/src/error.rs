@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::{
-    ErrorObject, InputRequired, Processed, ProtocolVersion, Raw, TransportError, TransportFault,
-    UnknownVersion,
+    ErrorObject, InputRequired, Processed, ProtocolVersion, Raw, SchemaFault, TransportError,
+    TransportFault, UnknownVersion,
 };
 
 /// Why a request failed: the server said so, or it could not be asked.
@@ -112,6 +112,8 @@ pub enum Cause {
         /// The cursor.
         cursor: String,
     },
+    /// Arguments or a result do not fit the schema of their tool.
+    Schema(Box<SchemaFault>),
     /// No answer within the timeout.
     Timeout,
     /// What carries the messages failed.

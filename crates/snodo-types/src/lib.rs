@@ -37,6 +37,7 @@ mod role;
 mod root;
 mod routing;
 mod sampling;
+mod schema_fault;
 mod subscription;
 mod task;
 mod task_extension;
@@ -97,6 +98,7 @@ pub use sampling::{
     CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences,
     SamplingMessage, ToolChoice, ToolChoiceMode,
 };
+pub use schema_fault::{SchemaFault, SchemaSide};
 pub use subscription::{SubscriptionFilter, SubscriptionParams};
 pub use task::{CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskParams, TaskStatus};
 pub use task_extension::{DetailedTask, UpdateTaskParams};

@@ -290,6 +290,21 @@ impl GetPromptResult {
         self
     }
 
+    /// What is said in text, whoever says it, with a line break between the messages; empty if
+    /// there is none.
+    ///
+    /// ```
+    /// use snodo_types::{GetPromptResult, PromptMessage};
+    ///
+    /// let prompt = GetPromptResult::new(vec![PromptMessage::user("Review"), PromptMessage::user("this")]);
+    /// assert_eq!(prompt.text(), "Review\nthis");
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.messages.iter().filter_map(|message| message.content.as_text());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// What is known of `_meta`.
     #[must_use]
     pub fn meta(&self) -> Meta<'_> {

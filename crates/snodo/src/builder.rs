@@ -38,7 +38,7 @@ use crate::{Cache, Client, KeepAlive, Notification, Restart, Verdict};
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it connects"]
 pub struct Builder {
-    options: Options,
+    pub(crate) options: Options,
     handlers: Handlers,
     pub(crate) layers: Layers,
     fault: Option<Error>,

@@ -11,6 +11,7 @@ use snodo_engine::{Answering, Limits};
 use snodo_types::{Error, MetaKey, Raw, TraceContext};
 
 use crate::CacheMode;
+use crate::checked::{Check, Checks};
 use crate::client::Core;
 use crate::driver::Driver;
 use crate::progress::ProgressSink;
@@ -49,6 +50,10 @@ pub struct Call {
     /// It has no option besides its clocks and that: what else is asked for is all that decides
     /// the answer.
     pub(crate) plain: bool,
+    /// What the call of a tool is held against, where the client does so.
+    pub(crate) checks: Option<Arc<Checks>>,
+    /// What the caller gave as the tool's definition.
+    pub(crate) check: Option<Arc<dyn Check>>,
 }
 
 /// What progress does to the timeout.
@@ -93,6 +98,8 @@ impl Call {
             gate: None,
             cache: CacheMode::Use,
             plain: true,
+            checks: core.checks().cloned(),
+            check: None,
         }
     }
 

@@ -21,6 +21,7 @@ use tokio::sync::{OnceCell, watch};
 use crate::Request;
 use crate::builder::{Builder, ConnectDirect};
 use crate::cache::Desk;
+use crate::checked::Checks;
 use crate::connect::{self, Connector, Opener};
 use crate::connection::Connection;
 use crate::context::Context;
@@ -114,6 +115,10 @@ impl Core {
         if let Some(desk) = self.desk() {
             desk.reconnected();
         }
+        // Another server may have taken the place of the one before.
+        if let Some(checks) = self.checks() {
+            checks.forget();
+        }
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
         Ok(connection)
     }
@@ -150,6 +155,11 @@ impl Core {
     /// What there is to do with a cache, where there is one.
     pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
         self.context.desk.as_ref()
+    }
+
+    /// What tools are held against, where they are.
+    pub(crate) fn checks(&self) -> Option<&Arc<Checks>> {
+        self.context.checks.as_ref()
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -8,6 +8,7 @@ use snodo_dialect::{Asks, Dialect, Era};
 use snodo_types::{Error, Implementation, Message, Raw};
 
 use crate::cache::Desk;
+use crate::checked::Checks;
 use crate::handlers::Handlers;
 use crate::options::Options;
 use crate::served::Served;
@@ -34,6 +35,8 @@ pub(crate) struct Context {
     pub(crate) dialect: Arc<OnceLock<&'static dyn Dialect>>,
     /// What the server's events are to make stale.
     pub(crate) desk: Option<Arc<Desk>>,
+    /// What tools are held against.
+    pub(crate) checks: Option<Arc<Checks>>,
 }
 
 /// The caller's function for what a server tells.
@@ -81,6 +84,7 @@ impl Context {
             faults: options.faults.clone(),
             dialect: Arc::default(),
             desk,
+            checks: options.checkers.make(),
         }
     }
 
@@ -106,6 +110,19 @@ impl Context {
     pub(crate) fn missed(&self) {
         if let Some(desk) = &self.desk {
             desk.missed();
+        }
+        if let Some(checks) = &self.checks {
+            checks.forget();
+        }
+    }
+
+    /// The server told something that may make what is kept of it stale.
+    pub(crate) fn hear(&self, message: &Message) {
+        if let Some(desk) = &self.desk {
+            desk.hear(message);
+        }
+        if let Some(checks) = &self.checks {
+            checks.hear(message);
         }
     }
 
@@ -141,9 +158,7 @@ impl Context {
 
     /// Tells everybody who wants to know. A function of the caller's that panics harms nobody else.
     pub(crate) fn tell(&self, message: Message) {
-        if let Some(desk) = &self.desk {
-            desk.hear(&message);
-        }
+        self.hear(&message);
         self.bridge.publish(&message);
         if let Some(NotificationSink(sink)) = &self.sink {
             let told = AssertUnwindSafe(|| sink(Notification::new(message)));

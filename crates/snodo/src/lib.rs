@@ -31,6 +31,8 @@
 //! - `http` (default): servers over Streamable HTTP; brings `snodo-http` (hyper).
 //! - `tower`: layers around whole calls ([`Builder::layer`]); brings the two small traits of tower.
 //! - `tls` (default): `https`; brings rustls with the platform's roots, and a C compiler to build.
+//! - `validate`: arguments and results of tools against the tools' schemas ([`Builder::validate`]);
+//!   brings `snodo-schema` (jsonschema, without its features that fetch).
 //!
 //! There is none for protocol versions.
 //!
@@ -44,6 +46,7 @@ mod attendant;
 mod builder;
 pub mod cache;
 mod call;
+mod checked;
 mod client;
 mod connect;
 mod connection;
@@ -70,12 +73,16 @@ mod timer;
 mod tools;
 #[cfg(feature = "tower")]
 mod tower;
+#[cfg(feature = "validate")]
+mod validate;
 mod verdict;
 
 pub use snodo_dialect as dialect;
 pub use snodo_direct as direct;
 #[cfg(feature = "http")]
 pub use snodo_http as http;
+#[cfg(feature = "validate")]
+pub use snodo_schema as schema;
 #[cfg(feature = "stdio")]
 pub use snodo_stdio as stdio;
 pub use snodo_transport as transport;
@@ -97,6 +104,8 @@ pub use restart::Restart;
 pub use server::{Server, Session};
 pub use state::{State, StateChanges};
 pub use subscription::{Closed, Event, Listen, Notification, Reopen, Subscription};
+#[cfg(feature = "validate")]
+pub use validate::Validate;
 pub use verdict::Verdict;
 
 #[cfg(all(test, feature = "stdio"))]

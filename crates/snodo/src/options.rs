@@ -9,6 +9,7 @@ use snodo_engine::{Limits, Waits};
 use snodo_types::{Error, Implementation, Members, ProtocolVersion, Raw, TraceContext};
 
 use crate::Cache;
+use crate::checked::Checkers;
 use crate::context::{FaultSink, NotificationSink};
 use crate::handlers::Handlers;
 use crate::keep_alive::KeepAlive;
@@ -35,6 +36,7 @@ pub(crate) struct Options {
     pub(crate) sink: Option<NotificationSink>,
     pub(crate) faults: Option<FaultSink>,
     pub(crate) trace_context: Option<TraceHook>,
+    pub(crate) checkers: Checkers,
     pub(crate) cache: Option<Cache>,
     pub(crate) max_input_rounds: usize,
     pub(crate) max_server_requests: usize,
@@ -88,6 +90,7 @@ impl Default for Options {
             sink: None,
             faults: None,
             trace_context: None,
+            checkers: Checkers::default(),
             cache: None,
             max_input_rounds: 10,
             max_server_requests: 16,

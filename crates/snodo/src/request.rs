@@ -79,6 +79,7 @@ impl<T> Request<T> {
         let connection = call.core.connection();
         let trusted = call.core.options.repeats == Repeats::IdempotentTools;
         call.idempotent = trusted && tool.annotations().idempotent_hint == Some(true);
+        call.check = call.core.checks().map(|checks| checks.learn(tool));
         if !connection.transport.abilities().routing {
             return self;
         }
@@ -248,7 +249,7 @@ impl<T> Request<T> {
     }
 
     /// Sets an option that may decide the answer.
-    fn edit(self, change: impl FnOnce(&mut Call)) -> Self {
+    pub(crate) fn edit(self, change: impl FnOnce(&mut Call)) -> Self {
         self.pace(|call| {
             change(call);
             call.plain = false;

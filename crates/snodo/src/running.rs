@@ -13,6 +13,7 @@ use snodo_types::{Error, Message, Outcome};
 
 use crate::cache::{Cached, Plan};
 use crate::call::Call;
+use crate::checked::Checked;
 use crate::driver::Driver;
 use crate::timer::{self, Timer};
 
@@ -42,6 +43,7 @@ impl Gate {
 /// A call that was refused before anything was done, runs, or goes through layers.
 pub(crate) enum Running {
     Cached(Box<Cached>),
+    Checked(Box<Checked>),
     Driven(Box<Driver>),
     Layered(Box<Layered>),
     Refused(Option<Error>),
@@ -71,15 +73,19 @@ impl Running {
 
     /// What stands behind every layer. `held` of the call's time was spent before it.
     pub(crate) fn unlayered(call: Call, held: Duration) -> Self {
-        match Plan::of(&call) {
+        if let Some(plan) = Plan::of(&call) {
+            return Self::Cached(Box::new(Cached::new(call, plan, held)));
+        }
+        match Checked::tool(&call) {
+            Some(tool) => Self::Checked(Box::new(Checked::new(call, tool, held))),
             None => Self::Driven(Box::new(call.start(held))),
-            Some(plan) => Self::Cached(Box::new(Cached::new(call, plan, held))),
         }
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         match self {
             Self::Cached(cached) => cached.poll(cx),
+            Self::Checked(checked) => checked.poll(cx),
             Self::Driven(driver) => driver.poll(cx),
             Self::Layered(layered) => layered.poll(cx),
             Self::Refused(error) => match error.take() {
@@ -92,6 +98,7 @@ impl Running {
     pub(crate) fn explain(&self, error: Error) -> Error {
         match self {
             Self::Cached(cached) => cached.explain(error),
+            Self::Checked(checked) => checked.explain(error),
             Self::Driven(driver) => driver.explain(error),
             Self::Layered(layered) => error.at(&layered.method, &layered.target),
             Self::Refused(_) => error,
@@ -103,6 +110,7 @@ impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cached(_) => "Cached",
+            Self::Checked(_) => "Checked",
             Self::Driven(_) => "Driven",
             Self::Layered(_) => "Layered",
             Self::Refused(_) => "Refused",

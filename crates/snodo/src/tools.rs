@@ -59,10 +59,9 @@ pub(crate) async fn define(core: Arc<Core>, name: String) -> Option<ParamHeaders
 /// 2026-07-28 wants it over HTTP; the rest is remembered.
 pub(crate) fn sift(page: &mut Page<Tool>, core: &Core) {
     let connection = core.connection();
-    if !connection.transport.abilities().routing {
-        return;
-    }
-    page.items.retain(|tool| match connection.opened.dialect.param_headers(&tool.input_schema) {
+    let routes = connection.transport.abilities().routing;
+    let plan = |tool: &Tool| connection.opened.dialect.param_headers(&tool.input_schema);
+    page.items.retain(|tool| match routes.then(|| plan(tool)).flatten() {
         None => true,
         Some(Ok(plan)) => {
             core.tools.remember(&tool.name, plan);
@@ -78,4 +77,9 @@ pub(crate) fn sift(page: &mut Page<Tool>, core: &Core) {
             false
         }
     });
+    if let Some(checks) = core.checks() {
+        for tool in &page.items {
+            checks.learn(tool);
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use snodo::types::{CallToolResult, Content};
-use snodo::{Client, Error, ListKind, ProtocolVersion};
+use snodo::types::{CallToolResult, Cause, Content, SchemaSide};
+use snodo::{Client, Error, ListKind, ProtocolVersion, Validate};
 
 use super::Verdict;
 use super::head;
@@ -34,6 +34,7 @@ struct Expect {
 enum Expected {
     Ok,
     ToolError,
+    InvalidOutput,
     Any,
 }
 
@@ -61,7 +62,8 @@ pub(crate) fn run(file: &CaseFile) -> Result<Verdict, Need> {
 
 impl StructuredCase {
     async fn call(&self, version: ProtocolVersion) -> Result<Called, String> {
-        let (client, mut wire) = Wire::connect(Client::builder(), version).await?;
+        let builder = Client::builder().validate(Validate::results());
+        let (client, mut wire) = Wire::connect(builder, version).await?;
         let stateless = version == ProtocolVersion::V2026_07_28;
         let calling = tokio::spawn(async move {
             client.list_page(ListKind::TOOLS, None).await?;
@@ -82,6 +84,11 @@ impl StructuredCase {
     }
 }
 
+fn is_invalid_output(error: &Error) -> bool {
+    let Some(Cause::Schema(fault)) = error.cause() else { return false };
+    fault.side() == SchemaSide::Result && !fault.is_unusable()
+}
+
 /// A result as the version writes it.
 fn of_version(mut result: Value, stateless: bool) -> Value {
     if let (true, Some(members)) = (stateless, result.as_object_mut()) {
@@ -96,6 +103,7 @@ impl Expect {
         let outcome = match &called.result {
             Ok(result) if result.is_error == Some(true) => Expected::ToolError,
             Ok(_) => Expected::Ok,
+            Err(error) if is_invalid_output(error) => Expected::InvalidOutput,
             Err(error) => {
                 if self.outcome != Expected::Any {
                     faults.push(format!("the call failed: {error}"));

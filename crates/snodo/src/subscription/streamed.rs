@@ -157,9 +157,7 @@ impl Streamed {
                 return Poll::Ready(Some(Told::Accepted(filter)));
             }
             Some(Tidings::Event(message)) => {
-                if let Some(desk) = core.desk() {
-                    desk.hear(&message);
-                }
+                connection.context.hear(&message);
                 let event = Event::Notification(Notification::new(message));
                 return Poll::Ready(Some(Told::Event(event)));
             }
