@@ -257,3 +257,69 @@ async fn silence_past_the_probe_timeout_is_a_failure_over_http() {
     assert!(error.is_timeout(), "{error:?}");
     assert_eq!(methods(&server), ["server/discover"]);
 }
+
+/// A server that knows one of the oldest versions and no other, and sends no session.
+async fn oldest(version: &'static str) -> Loopback {
+    let server = Loopback::serve(move |request| async move {
+        let result = match request.rpc().unwrap_or_default().as_str() {
+            "initialize" => json!({
+                "protocolVersion": version,
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "oldest", "version": "1" },
+            }),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "old" }] }),
+            "server/discover" => {
+                return Reply::new(400).json(error_of(&id(&request), -32601, "Method not found"));
+            }
+            _ => return Reply::new(202),
+        };
+        Reply::new(200).json(result_of(&request, &result))
+    });
+    server.await.expect("a port")
+}
+
+// S-13, S-20
+#[tokio::test]
+async fn the_oldest_versions_are_spoken_where_they_are_named_and_never_else() {
+    for version in ProtocolVersion::OLDER {
+        let server = oldest(version.as_str()).await;
+        let refused = connect(&server).await.expect_err("nobody named it");
+        assert_eq!(refused.code(), -32602, "{refused}");
+        let data = refused.data().expect("data").to_string();
+        assert!(data.contains(version.as_str()) && data.contains("negotiated"), "{data}");
+
+        let builder = Client::builder().protocol([*version]);
+        let http = Http::new(server.url()).expect("a URL");
+        let client = builder.connect(http).await.expect("it is named");
+        assert_eq!(client.protocol(), *version);
+        let reply = client.call_tool("echo", json!({})).await.expect("an answer");
+        assert_eq!(reply.text(), "old");
+        let initialize =
+            server.requests().into_iter().rfind(|it| it.rpc().as_deref() == Some("initialize"));
+        let initialize = initialize.and_then(|request| request.json()).expect("JSON");
+        assert_eq!(initialize["params"]["protocolVersion"], version.as_str());
+        let call = server.requests().pop().expect("a call");
+        assert_eq!(call.header("mcp-protocol-version"), Some(version.as_str()));
+        let discover = client.discover().await.expect_err("it has none");
+        assert_eq!(discover.code(), -32601);
+    }
+}
+
+// S-16
+#[tokio::test]
+async fn a_server_of_all_versions_is_spoken_to_in_the_newest_that_is_allowed() {
+    let lists = r#"["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"]"#;
+    let server = Loopback::serve(move |request| async move {
+        let lists: Value = serde_json::from_str(lists).expect("JSON");
+        let result = json!({
+            "supportedVersions": lists, "capabilities": {}, "resultType": "complete",
+            "serverInfo": { "name": "all", "version": "1" }, "ttlMs": 0, "cacheScope": "private",
+        });
+        Reply::new(200).json(result_of(&request, &result))
+    });
+    let server = server.await.expect("a port");
+    let named = ProtocolVersion::ALL.iter().chain(ProtocolVersion::OLDER).copied();
+    let http = Http::new(server.url()).expect("a URL");
+    let client = Client::builder().protocol(named).connect(http).await.expect("it connects");
+    assert_eq!(client.protocol(), ProtocolVersion::V2026_07_28);
+}

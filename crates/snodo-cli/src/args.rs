@@ -136,7 +136,9 @@ pub(crate) fn wants_json(words: &[OsString]) -> bool {
 /// The help of `--protocol`.
 fn versions() -> String {
     let known: Vec<&str> = ProtocolVersion::ALL.iter().map(|version| version.as_str()).collect();
-    format!("Speak only these versions of the protocol, of {}", known.join(", "))
+    let older: Vec<&str> = ProtocolVersion::OLDER.iter().map(|version| version.as_str()).collect();
+    let (known, older) = (known.join(", "), older.join(", "));
+    format!("Speak only these versions of the protocol, of {known}; also {older}, if named")
 }
 
 const EXAMPLES: &str = "\

@@ -138,7 +138,9 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
 #[must_use]
 pub fn dialect(version: ProtocolVersion) -> &'static dyn Dialect {
     match version {
-        ProtocolVersion::V2025_06_18 => &v2025_06_18::Dialect,
+        ProtocolVersion::V2024_11_05 => &v2025_06_18::AS_2024_11_05,
+        ProtocolVersion::V2025_03_26 => &v2025_06_18::AS_2025_03_26,
+        ProtocolVersion::V2025_06_18 => &v2025_06_18::OWN,
         ProtocolVersion::V2025_11_25 => &v2025_11_25::Dialect,
         // The enum is open for other crates; every version it has today is named here.
         _ => &v2026_07_28::Dialect,

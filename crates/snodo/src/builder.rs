@@ -55,7 +55,8 @@ impl Builder {
     }
 
     /// The versions that may be spoken; all of [`ProtocolVersion::ALL`] unless set. One version
-    /// alone, or versions of one era alone, need no probe.
+    /// alone, or versions of one era alone, need no probe. Those of [`ProtocolVersion::OLDER`] are
+    /// spoken only where they are named here.
     pub fn protocol(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
         self.options.allowed = versions.into_iter().collect();
         self

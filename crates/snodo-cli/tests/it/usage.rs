@@ -35,9 +35,9 @@ fn a_command_line_that_makes_no_sense_ends_with_2() {
 // S-13
 #[test]
 fn an_unknown_version_is_refused_with_those_that_are_known() {
-    let (code, told) = document(&["inspect", "demo", "--protocol", "2025-11-25,2024-11-05"]);
+    let (code, told) = document(&["inspect", "demo", "--protocol", "2025-11-25,2023-01-01"]);
     let known = ["2026-07-28", "2025-11-25", "2025-06-18"];
-    let data = json!({ "requested": "2024-11-05", "supported": known });
+    let data = json!({ "requested": "2023-01-01", "supported": known });
     assert_eq!((code, &told["error"]["code"], &told["error"]["data"]), (2, &json!(-32602), &data));
 }
 

@@ -1,4 +1,5 @@
-//! Protocol version 2025-06-18.
+//! Protocol version 2025-06-18, and the older ones where somebody names them: their servers
+//! understand what this one says.
 
 mod catalog;
 
@@ -10,15 +11,21 @@ use crate::{
     Asks, Carrier, Catalog, Era, Identity, LogLevel, Outfit, ParamHeaders, Request, classic, sealed,
 };
 
-/// Its dialect.
+/// Its dialect, spoken as that of a version.
 #[derive(Debug)]
-pub(crate) struct Dialect;
+pub(crate) struct Dialect(ProtocolVersion);
+
+pub(crate) static OWN: Dialect = Dialect(ProtocolVersion::V2025_06_18);
+
+pub(crate) static AS_2025_03_26: Dialect = Dialect(ProtocolVersion::V2025_03_26);
+
+pub(crate) static AS_2024_11_05: Dialect = Dialect(ProtocolVersion::V2024_11_05);
 
 impl sealed::Sealed for Dialect {}
 
 impl crate::Dialect for Dialect {
     fn version(&self) -> ProtocolVersion {
-        ProtocolVersion::V2025_06_18
+        self.0
     }
 
     fn era(&self) -> Era {

@@ -227,12 +227,14 @@ impl Request<'_> {
         self.dressed(result)
     }
 
-    /// In the oldest version wrong arguments are a fault of the protocol; since then the model is
+    /// In the oldest versions wrong arguments are a fault of the protocol; since then the model is
     /// told, which can mend them (server tools, "Error Handling").
     fn refuse_arguments(&self, error: &serde_json::Error) -> Result<CallToolResult, ErrorObject> {
         let text = format!("the arguments are not what the tool takes: {error}");
         match self.version {
-            ProtocolVersion::V2025_06_18 => Err(invalid(text)),
+            ProtocolVersion::V2024_11_05
+            | ProtocolVersion::V2025_03_26
+            | ProtocolVersion::V2025_06_18 => Err(invalid(text)),
             _ => Ok(CallToolResult::error(text)),
         }
     }
