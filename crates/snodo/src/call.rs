@@ -17,6 +17,7 @@ use crate::driver::Driver;
 use crate::progress::ProgressSink;
 use crate::restart::Restart;
 use crate::running::Gate;
+use crate::trace::CallSpan;
 
 /// One call from its beginning to its answer, rounds and retries included: what layers see.
 ///
@@ -151,6 +152,9 @@ impl Call {
 
     /// Starts it. `spent` of its time was spent already, in a queue.
     pub(crate) fn start(self, spent: Duration) -> Driver {
+        let span = CallSpan::of(&self);
+        // The hook sees the span of the call, so that what the server gets is a child of it.
+        let _entered = span.span().clone().entered();
         let Self { core, mut request, mut limits, .. } = self;
         if let Some((name, value)) = &*core.log_level.lock().unwrap_or_else(PoisonError::into_inner)
         {
@@ -181,7 +185,7 @@ impl Call {
             Renews::Once if core.options.restart != Restart::NEVER => call.restarting(),
             Renews::Once => call,
         };
-        Driver::new(core, call, self.progress, self.doubts)
+        Driver::new(core, call, self.progress, self.doubts, span)
     }
 }
 

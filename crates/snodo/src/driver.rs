@@ -24,6 +24,7 @@ use crate::progress::ProgressSink;
 use crate::renewal;
 use crate::timer::{self, Timer};
 use crate::tools;
+use crate::trace::CallSpan;
 use crate::verdict;
 
 /// One running call. The caller's own future polls it; dropping it drops the exchange, and the
@@ -55,6 +56,7 @@ pub(crate) struct Driver {
     served: Duration,
     progress: Option<ProgressSink>,
     naming: Naming,
+    span: CallSpan,
 }
 
 /// Whether somebody wants to know for whom the request is sent.
@@ -76,6 +78,7 @@ impl Driver {
         call: Call,
         progress: Option<ProgressSink>,
         doubts: Doubts,
+        span: CallSpan,
     ) -> Self {
         let connection = core.connection();
         Self {
@@ -96,6 +99,7 @@ impl Driver {
             served: Duration::ZERO,
             progress,
             naming: Naming::Nobody,
+            span,
         }
     }
 
@@ -137,6 +141,14 @@ impl Driver {
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
+        let entered = self.span.span().clone().entered();
+        let answer = ready!(self.poll_answer(cx));
+        drop(entered);
+        self.span.ended(&answer);
+        Poll::Ready(answer)
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
         for _ in 0..BUDGET {
             match self.drain().map(|result| self.judge(result)) {
                 Some(Some(result)) => {
@@ -223,6 +235,7 @@ impl Driver {
                 Step::Done(result) => return Some(result),
                 Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
                 Step::Send(mut envelope) => {
+                    self.span.sent(envelope.id);
                     envelope.names_caller = matches!(self.naming, Naming::Somebody(_));
                     self.served = connection.context.served.total().0;
                     self.exchange = Some(connection.transport.exchange(envelope));

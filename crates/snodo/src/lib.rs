@@ -73,6 +73,7 @@ mod timer;
 mod tools;
 #[cfg(feature = "tower")]
 mod tower;
+mod trace;
 #[cfg(feature = "validate")]
 mod validate;
 mod verdict;

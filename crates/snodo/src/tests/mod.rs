@@ -22,6 +22,7 @@ mod rounds;
 mod runtimes;
 mod secrets;
 mod serving;
+mod spans;
 mod time;
 
 use std::future::Future;
