@@ -1,6 +1,7 @@
 //! The integration tests, one binary.
 
 mod caching;
+mod cassettes;
 mod connections;
 mod custom_transport;
 mod duties;

@@ -1,7 +1,9 @@
 //! Scripted MCP servers and transcripts, for tests of clients and transports.
 //!
-//! Three things stand here, each usable alone:
+//! What stands here, each usable alone:
 //!
+//! - a [`Recorder`] writes down a session with a real server, and a [`Replay`] is that server from
+//!   then on, wherever the real one is not;
 //! - a [`Transcript`] is a conversation written down as text, and [`Play`] performs the server's
 //!   side of it in memory, over a byte pipe or over HTTP, and holds the client to the rest;
 //! - [`Loopback`] is an HTTP server whose every answer a test decides;
@@ -10,6 +12,7 @@
 //!
 //! All of it needs a tokio runtime, and none of it goes beyond the loopback interface.
 
+mod cassette;
 mod check;
 mod loopback;
 mod pattern;
@@ -17,6 +20,7 @@ mod peer;
 mod play;
 mod transcript;
 
+pub use cassette::{RecordedTransport, Recorder, Replay, ReplayError, ReplayTransport};
 pub use check::{BrokenRules, check_transport};
 pub use loopback::{Events, Loopback, Reply, Request};
 pub use pattern::{Bindings, Mismatch, Pattern};

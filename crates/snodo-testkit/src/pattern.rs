@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 /// A JSON value that another one has to contain.
 ///
 /// Members of objects may be more than the pattern names; arrays have to be as long; everything
-/// else has to be equal, a number by its value. Three strings mean something else:
+/// else has to be equal, a number by its value. Four kinds of strings mean something else:
 ///
 /// - `"$name"` stands for any value. It is bound where it is met first and has to be equal after;
 /// - `"$any"` stands for any value and is never bound;
+/// - `"$$text"` stands for the string `$text`;
 /// - `"$absent"`, as the value of a member, says that there is no such member.
 ///
 /// ```
@@ -71,6 +72,11 @@ impl Pattern {
         Ok(())
     }
 
+    /// The value that has to be contained.
+    pub(crate) fn value(&self) -> &Value {
+        &self.0
+    }
+
     /// The names that the pattern binds or asks for.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -90,6 +96,11 @@ impl Bindings {
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// Lets a name be bound anew.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.0.remove(name);
     }
 
     /// Writes a text with each `"$name"` in it replaced by what the name was bound to; the first
@@ -157,6 +168,12 @@ fn compare(
         (Value::String(text), _) if name_of(text).is_some() => {
             let name = name_of(text).unwrap_or_default();
             compare_name(name, value, pointer, bindings)
+        }
+        (Value::String(text), Value::String(value)) if text.starts_with("$$") => {
+            if text[1..] == *value {
+                return Ok(());
+            }
+            Err(Mismatch::new(pointer, format!("expected {:?}, found {value:?}", &text[1..])))
         }
         (Value::Object(pattern), Value::Object(value)) => {
             compare_objects(pattern, value, pointer, bindings)
@@ -239,7 +256,8 @@ fn collect_names(value: &Value, names: &mut Vec<String>) {
 }
 
 /// The name that a string stands for, if it does.
-fn name_of(text: &str) -> Option<&str> {
+/// The name that a string stands for.
+pub(crate) fn name_of(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;
     (!name.is_empty() && name.bytes().all(is_name_byte)).then_some(name)
 }

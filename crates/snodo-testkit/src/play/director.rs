@@ -39,9 +39,10 @@ impl Director {
 
     pub(super) async fn step(&mut self, step: &Step) -> Result<(), String> {
         match step {
-            Step::Act(_) | Step::Outcome(_) => Ok(()),
+            Step::Abilities(_) | Step::Act(_) | Step::Outcome(_) => Ok(()),
             Step::ClosesStream(name) => self.closes(name).await,
             Step::Expect(pattern) => self.expect(pattern).await,
+            Step::Fails { .. } => Err("only a replay can fail so".to_owned()),
             Step::HangUp => {
                 self.connected().await?;
                 self.outlet.take().into_iter().for_each(Outlet::hang_up);

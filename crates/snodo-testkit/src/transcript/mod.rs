@@ -27,6 +27,9 @@ use crate::Pattern;
 /// | `@ +250ms` | so much time passes (`ms` or `s`) |
 /// | `@ session NAME` | over HTTP the next answer opens this session |
 /// | `@ closes` | the server ends the connection |
+/// | `@ abilities NAMES` | what the transport can do that carries this, for a [`Replay`](crate::Replay) |
+/// | `! on "$id" JSON` | that request fails below the messages, for a [`Replay`](crate::Replay) |
+/// | `! JSON` | the same for the connection, or for making it where no line stands before |
 /// | `= text` | what came of what the client did; the test compares |
 ///
 /// Between a mark and its text may stand the wires that the line is for, with commas between:
@@ -98,12 +101,21 @@ pub enum Wire {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Step {
+    /// `@ abilities`: what the transport can do; only a replay looks at it.
+    Abilities(String),
     /// `?`: the client is told to do this.
     Act(String),
     /// `> closes`: the client closes the response stream of the request with this bound id.
     ClosesStream(String),
     /// `>`: the client writes such a message.
     Expect(Pattern),
+    /// `!`: a request or the connection fails; only a replay can do that.
+    Fails {
+        /// The bound id of the request; without one it is the connection.
+        on: Option<String>,
+        /// The failure, as JSON.
+        failure: String,
+    },
     /// `@ closes`: the server ends the connection.
     HangUp,
     /// `^`: the message above came with such headers.
@@ -177,6 +189,11 @@ impl Transcript {
         &self.name
     }
 
+    /// All lines, in order.
+    pub(crate) fn all(&self) -> &[Line] {
+        &self.lines
+    }
+
     /// The lines for one wire, in order.
     pub fn lines(&self, wire: Wire) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.is_for(wire))
@@ -219,9 +236,12 @@ impl std::str::FromStr for Wire {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Abilities(names) => write!(f, "@ abilities {names}"),
             Self::Act(text) => write!(f, "? {text}"),
             Self::ClosesStream(name) => write!(f, "> closes \"${name}\""),
             Self::Expect(pattern) => write!(f, "> {pattern}"),
+            Self::Fails { on: Some(name), failure } => write!(f, "! on \"${name}\" {failure}"),
+            Self::Fails { on: None, failure } => write!(f, "! {failure}"),
             Self::HangUp => f.write_str("@ closes"),
             Self::Headers(pattern) => write!(f, "^ {pattern}"),
             Self::Method(method) => write!(f, "> {method}"),

@@ -53,6 +53,10 @@ fn read_line(number: usize, line: &str) -> Result<Line, String> {
         '>' => read_expectation(text)?,
         '^' => Step::Headers(read_pattern(text)?),
         '<' => read_saying(text, status)?,
+        '!' => {
+            let (on, failure) = read_on(text)?;
+            Step::Fails { on, failure: failure.to_owned() }
+        }
         _ => read_event(text)?,
     };
     let wires = if mark == '^' { vec![Wire::Http] } else { wires };
@@ -88,14 +92,15 @@ fn read_expectation(text: &str) -> Result<Step, String> {
 }
 
 fn read_saying(text: &str, status: Option<u16>) -> Result<Step, String> {
-    let (on, text) = match text.strip_prefix("on \"$") {
-        Some(rest) => {
-            let (name, text) = rest.split_once("\" ").ok_or("`on \"$id\"` and then the text")?;
-            (Some(name.to_owned()), text)
-        }
-        None => (None, text),
-    };
+    let (on, text) = read_on(text)?;
     Ok(Step::Say { text: text.to_owned(), status, on })
+}
+
+/// Takes the name of a request off the front of a text.
+fn read_on(text: &str) -> Result<(Option<String>, &str), String> {
+    let Some(rest) = text.strip_prefix("on \"$") else { return Ok((None, text)) };
+    let (name, text) = rest.split_once("\" ").ok_or("`on \"$id\"` and then the text")?;
+    Ok((Some(name.to_owned()), text))
 }
 
 fn read_pattern(text: &str) -> Result<Pattern, String> {
@@ -110,8 +115,11 @@ fn read_event(text: &str) -> Result<Step, String> {
     }
     match text.split_once(' ').unwrap_or((text, "")) {
         ("closes", "") => Ok(Step::HangUp),
+        ("abilities", names) => Ok(Step::Abilities(names.to_owned())),
         ("session", name) if !name.is_empty() => Ok(Step::Session(name.to_owned())),
-        _ => Err(format!("`{text}` is neither `+TIME`, `session NAME` nor `closes`")),
+        _ => Err(format!(
+            "`{text}` is none of `+TIME`, `session NAME`, `abilities NAMES` and `closes`"
+        )),
     }
 }
 
@@ -128,7 +136,11 @@ fn check_names(step: &Step, bound: &mut BTreeSet<String>) -> Result<(), String> 
     match step {
         Step::Expect(pattern) | Step::Headers(pattern) => bound.extend(pattern.names()),
         Step::ClosesStream(name) if !bound.contains(name) => return unbound(name),
-        Step::Say { on: Some(name), .. } if !bound.contains(name) => return unbound(name),
+        Step::Say { on: Some(name), .. } | Step::Fails { on: Some(name), .. }
+            if !bound.contains(name) =>
+        {
+            return unbound(name);
+        }
         Step::Say { text, .. } => {
             let mut rest = text.as_str();
             while let Some((_, name, after)) = next_name(rest) {
@@ -143,7 +155,7 @@ fn check_names(step: &Step, bound: &mut BTreeSet<String>) -> Result<(), String> 
     Ok(())
 }
 
-const MARKS: &str = "? > ^ < @ =";
+const MARKS: &str = "? > ^ < @ ! =";
 
 #[cfg(test)]
 mod tests {
@@ -160,9 +172,15 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named_by_its_number_and_its_fault() {
-        assert_eq!(error("# fine\n\nping"), "t:3: `ping` does not begin with one of ? > ^ < @ = #");
+        assert_eq!(
+            error("# fine\n\nping"),
+            "t:3: `ping` does not begin with one of ? > ^ < @ ! = #"
+        );
         assert!(error("> {\"a\":}").starts_with("t:1: no JSON: "));
-        assert_eq!(error("@ soon"), "t:1: `soon` is neither `+TIME`, `session NAME` nor `closes`");
+        assert_eq!(
+            error("@ soon"),
+            "t:1: `soon` is none of `+TIME`, `session NAME`, `abilities NAMES` and `closes`"
+        );
         assert_eq!(error("@ +5m"), "t:1: `+5m` is no time; it is written as `+250ms` or `+2s`");
         assert_eq!(error(">smoke {}"), "t:1: `smoke` is none of direct, http and pipe");
         assert_eq!(error("</99 {}"), "t:1: `99` is no HTTP status");
@@ -196,7 +214,8 @@ mod tests {
     #[test]
     fn every_kind_of_line_is_written_as_it_was_read() {
         let text = "? call echo {}\n> {\"id\":\"$c\"}\n>http closes \"$c\"\n> reopens\n> DELETE\n\
-                    < no JSON at all\n< on \"$c\" {}\n@ +250ms\n@ session s1\n@ closes\n= error -32601";
+                    < no JSON at all\n< on \"$c\" {}\n@ +250ms\n@ session s1\n@ closes\n@ abilities listen\n\
+                    ! on \"$c\" {}\n! {}\n= error -32601";
         let text = text.replace(">http", ">");
         assert_eq!(steps(&text, Wire::Http).join("\n"), text);
         assert!(matches!(
