@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
+mod authorization;
 mod caching;
 mod cassettes;
 mod connections;

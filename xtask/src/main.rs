@@ -10,6 +10,7 @@
 )]
 
 mod apart;
+mod authority;
 mod cases;
 mod conformance;
 mod coverage;
@@ -99,6 +100,11 @@ const COMMANDS: &[Command] = &[
         name: "conformance",
         about: "the official suite against its expected failures",
         run: conformance::run,
+    },
+    Command {
+        name: "authority",
+        about: "whole flows against an authorization server that is not ours",
+        run: authority::run,
     },
     Command {
         name: "peers",

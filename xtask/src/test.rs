@@ -213,6 +213,7 @@ const STEPS: &[Part] = &[
     closing(part("cases", Work::Own(&["cases"]), 15), 1),
     closing(part("zoo", Work::Own(&["zoo"]), 25), 30),
     closing(part("conformance", Work::Own(&["conformance"]), 25), 1),
+    closing(part("authority", Work::Own(&["authority"]), 15), 1),
     closing(part("coverage", Work::Own(&["coverage", "--check"]), 25), 1),
 ];
 

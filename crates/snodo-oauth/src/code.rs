@@ -77,6 +77,8 @@ impl Login {
             .with("state", login.state.clone())
             .with("resource", resource)
             .with_some("scope", scopes.parameter().as_deref())
+            // Without it servers of OpenID Connect (Core 1.0, section 11) pass over `offline_access`.
+            .with_some("prompt", scopes.ask_offline().then_some("consent"))
             .behind(endpoint);
         Ok((login, url))
     }
@@ -247,6 +249,21 @@ mod tests {
         assert!(query.contains("resource=https%3A%2F%2Fmcp.example&"), "{query}");
         assert!(!query.contains(login.verifier.expose()));
         assert_ne!(begun(&server()).1, url);
+    }
+
+    // AUTH-126
+    #[test]
+    fn consent_is_asked_for_with_offline_access_and_never_else() {
+        let asked = |scopes: &str| {
+            let (server, scopes) = (server(), Scopes::read(scopes));
+            let (resource, redirect) = ("https://mcp.example", "http://127.0.0.1/cb");
+            let purpose =
+                Purpose { server: &server, client: "c", resource, scopes: &scopes, redirect };
+            let begun = Login::begin(&purpose, &Policy::new(), Unadvertised::Refuse);
+            begun.expect("begun").1.ends_with("&prompt=consent")
+        };
+        assert!(asked("a offline_access"));
+        assert!(!asked("a"));
     }
 
     // AUTH-83, AUTH-84, AUTH-85

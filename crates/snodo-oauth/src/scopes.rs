@@ -38,6 +38,11 @@ impl Scopes {
         others.0.iter().all(|other| self.0.contains(other))
     }
 
+    /// Whether a refresh token is asked for.
+    pub(crate) fn ask_offline(&self) -> bool {
+        self.0.iter().any(|scope| scope == OFFLINE)
+    }
+
     /// The value of a `scope` parameter; an empty one never goes out.
     pub(crate) fn parameter(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| self.0.join(" "))
@@ -151,5 +156,7 @@ mod tests {
         server.scopes = vec!["a".to_owned(), "offline_access".to_owned()];
         assert_eq!(settled(&server, "a", Offline::Wanted), "a offline_access");
         assert_eq!(settled(&server, "a offline_access", Offline::Unwanted), "a");
+        assert!(Scopes::read("a offline_access").ask_offline());
+        assert!(!Scopes::read("a offline").ask_offline());
     }
 }
