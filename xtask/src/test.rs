@@ -109,9 +109,19 @@ struct Done {
 }
 
 fn run_all(parts: &[Part]) -> Result<Vec<Done>, String> {
+    println!("{}", disk(&shell::output("df", &["-Pk", "."])?));
     let own = std::env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
     let own = own.to_str().ok_or("the path of this program is no UTF-8")?;
     Ok(parts.iter().map(|part| part.run(own)).collect())
+}
+
+/// What is said of the disk, from what `df -Pk` printed: a disk that fills up fails in places that do not say so.
+fn disk(printed: &str) -> String {
+    let free = printed.lines().nth(1).and_then(|line| line.split_whitespace().nth(3));
+    match free.and_then(|free| free.parse::<f64>().ok()) {
+        Some(kib) => format!("disk         {:.1} GiB free, {NEEDED} are needed", kib / 1_048_576.0),
+        None => format!("disk         {NEEDED} GiB are needed, and `df` does not say what is free"),
+    }
 }
 
 impl Part {
@@ -222,6 +232,8 @@ const SLOW_STEPS: &[Part] = &[
     closing(part("cargo-deny", Work::Own(&["deny", "--full"]), 30), 1),
 ];
 
+/// GiB that `target/` takes when every step has run, as measured, rounded up.
+const NEEDED: u32 = 12;
 /// How many lines of a failed step are shown.
 const TAIL: usize = 40;
 const PAGE: &str = "docs/full.md";
@@ -243,6 +255,14 @@ mod tests {
             done("zoo", Err("words".to_owned())),
         ];
         assert_eq!(conclude(&mixed), Err("FAILED: tidy, zoo".to_owned()));
+    }
+
+    #[test]
+    fn the_disk_is_told_in_gibibytes_or_said_to_be_unknown() {
+        let printed =
+            "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/a 9 9 3145728 9% /\n";
+        assert_eq!(disk(printed), "disk         3.0 GiB free, 12 are needed");
+        assert!(disk("df: words\n").ends_with("does not say what is free"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderName, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, StatusCode};
-use snodo_types::{TransportError, TransportFault};
+use snodo_types::{TransportError, TransportFault, steers};
 
 use crate::backend::Answer;
 use crate::date;
@@ -174,11 +174,11 @@ fn without_tags(html: &str) -> String {
     text
 }
 
-/// One line without control characters, at most [`MOST_SHOWN`] characters long.
+/// One line without what [`steers`], at most [`MOST_SHOWN`] characters long.
 fn shorten(text: &str) -> String {
     let mut line = String::new();
     let mut count = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
+    for word in text.split(|c: char| c.is_whitespace() || steers(c)) {
         if word.is_empty() {
             continue;
         }

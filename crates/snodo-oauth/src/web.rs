@@ -4,6 +4,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use snodo_http::Errands;
+use snodo_types::steers;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, ErrorKind};
@@ -146,7 +147,7 @@ pub(crate) fn texts(members: &Members, name: &str) -> Option<Vec<String>> {
 
 /// One line of visible text, at most 200 characters.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let shown = text.chars().map(|c| if steers(c) { ' ' } else { c });
     shown.take(200).collect::<String>().trim().to_owned()
 }
 

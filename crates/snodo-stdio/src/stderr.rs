@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
+use snodo_types::steers;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Where the error stream of a server goes.
@@ -164,7 +165,7 @@ pub(crate) fn printable(text: &str) -> String {
                 while rest.next_if(|char| (' '..='?').contains(char)).is_some() {}
                 rest.next_if(|char| ('@'..='~').contains(char));
             }
-        } else if char.is_control() {
+        } else if steers(char) {
             shown.push(' ');
         } else {
             shown.push(char);

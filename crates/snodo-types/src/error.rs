@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     ErrorObject, InputRequired, Processed, ProtocolVersion, Raw, SchemaFault, TransportError,
-    TransportFault, UnknownVersion,
+    TransportFault, UnknownVersion, steers,
 };
 
 /// Why a request failed: the server said so, or it could not be asked.
@@ -13,7 +13,7 @@ use crate::{
 /// A JSON-RPC error keeps the server's code, message and data; its kind follows the code. Local
 /// failures have a kind of their own, so that a server's `-32000` is never taken for a broken pipe.
 ///
-/// `Display` says what was being done, to which server, and what came back; control characters are
+/// `Display` says what was being done, to which server, and what came back; what steers a display is
 /// escaped. What lies below is in [`source`](std::error::Error::source).
 ///
 /// ```
@@ -382,7 +382,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// What may go to a terminal or a log: control characters escaped, at most 500 characters.
+/// What may go to a terminal or a log: what [`steers`] is escaped, at most 500 characters.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(512));
     for (count, character) in text.chars().enumerate() {
@@ -390,7 +390,7 @@ fn printable(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if character.is_control() {
+        if steers(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -446,8 +446,8 @@ mod tests {
 
     #[test]
     fn what_a_server_says_cannot_steer_a_terminal() {
-        let error = Error::from(ErrorObject::new(1, "\u{1b}[2Jgone\r\n")).at("tools/call", "x");
-        assert_eq!(error.to_string(), "tools/call at x: \\u{1b}[2Jgone\\r\\n (1)");
+        let error = Error::from(ErrorObject::new(1, "\u{1b}[2Jgone\r\n\u{202e}")).at("tools/call", "x");
+        assert_eq!(error.to_string(), "tools/call at x: \\u{1b}[2Jgone\\r\\n\\u{202e} (1)");
         let long = Error::from(ErrorObject::new(1, "x".repeat(10_000)));
         assert!(long.to_string().chars().count() < 520);
     }

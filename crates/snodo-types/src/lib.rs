@@ -38,6 +38,7 @@ mod root;
 mod routing;
 mod sampling;
 mod schema_fault;
+mod steers;
 mod subscription;
 mod task;
 mod task_extension;
@@ -99,6 +100,7 @@ pub use sampling::{
     SamplingMessage, ToolChoice, ToolChoiceMode,
 };
 pub use schema_fault::{SchemaFault, SchemaSide};
+pub use steers::steers;
 pub use subscription::{SubscriptionFilter, SubscriptionParams};
 pub use task::{CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskParams, TaskStatus};
 pub use task_extension::{DetailedTask, UpdateTaskParams};

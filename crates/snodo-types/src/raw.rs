@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::steers;
+
 /// One JSON value, kept as the text it came in.
 ///
 /// Schemas, `_meta`, annotations, structured content and members this library does not know
@@ -102,10 +104,10 @@ impl PartialEq for Raw {
 impl Eq for Raw {}
 
 impl fmt::Debug for Raw {
-    /// The text, with control characters escaped: JSON lets some of them stand.
+    /// The text, with what [`steers`] escaped: JSON lets some of it stand.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for piece in self.text().split_inclusive(char::is_control) {
-            let plain = piece.trim_end_matches(char::is_control);
+        for piece in self.text().split_inclusive(steers) {
+            let plain = piece.trim_end_matches(steers);
             write!(f, "{plain}{}", piece[plain.len()..].escape_default())?;
         }
         Ok(())
