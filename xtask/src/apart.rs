@@ -11,7 +11,8 @@ use crate::step::{self, Step};
 use crate::tools;
 
 /// Their folders.
-pub(crate) const FOLDERS: &[&str] = &["tests/custom-transport", "tests/rmcp-in-process"];
+pub(crate) const FOLDERS: &[&str] =
+    &["tests/custom-transport", "tests/rmcp-in-process", "tests/telemetry"];
 
 /// `cargo xtask apart`: all of them.
 pub(crate) fn run(_arguments: &[String]) -> Outcome {
@@ -32,11 +33,15 @@ fn try_one(folder: &str) -> Outcome {
     let lint = [&lint[..], &["--", "-D", "warnings"]].concat();
     let test = ["cargo", "nextest", "run", "--manifest-path", &manifest, "--locked"];
     let test = [&test[..], &["--no-fail-fast", "--color", "never"]].concat();
+    let examples = ["cargo", "test", "--doc", "--manifest-path", &manifest, "--locked"];
     let target = shell::root().join(TARGET);
     let target = target.to_str().ok_or("the path of the tree is no UTF-8")?;
     let test_log = test_log(folder);
-    let lint_log = test_log.replace(".log", "-lint.log");
-    for (command, log) in [(&check[..], &lint_log), (&lint, &lint_log), (&test, &test_log)] {
+    let [lint_log, doc_log] =
+        ["-lint.log", "-doc.log"].map(|ending| test_log.replace(".log", ending));
+    let steps =
+        [(&check[..], &lint_log), (&lint, &lint_log), (&test, &test_log), (&examples, &doc_log)];
+    for (command, log) in steps {
         let environment = [("CARGO_TARGET_DIR", target)];
         let step = Step { command, environment: &environment, log, limit: LIMIT };
         step.run().map_err(|error| format!("{}\n{error}", step::tail(log, SHOWN)))?;

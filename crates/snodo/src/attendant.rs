@@ -57,7 +57,10 @@ impl Attendant {
             keys: Vec::new(),
         };
         let task = match Handle::try_current() {
-            Ok(runtime) => Some(runtime.spawn(post.attend()).abort_handle()),
+            Ok(runtime) => {
+                let scope = post.context.scope.clone();
+                Some(runtime.spawn(scope.of(post.attend())).abort_handle())
+            }
             Err(_) => {
                 tracing::warn!(
                     "no tokio runtime is in reach: what the server asks is not answered"
@@ -178,7 +181,8 @@ impl Post {
             Duty::Fault(error) => self.context.fault(error),
             Duty::Notify(message) => self.context.tell(message),
             Duty::Send(envelope) if self.replies.len() < MAX_REPLIES => {
-                self.replies.spawn(deliver(self.transport.exchange(envelope)));
+                let reply = deliver(self.transport.exchange(envelope));
+                self.replies.spawn(self.context.scope.of(reply));
             }
             Duty::Send(_) => {
                 tracing::warn!(limit = MAX_REPLIES, "the server asks faster than it reads answers")
@@ -192,7 +196,8 @@ impl Post {
     }
 
     fn ask(&mut self, key: u64, question: Question) {
-        let task = self.handlers.spawn(self.context.clone().answer(question));
+        let answering = self.context.clone().answer(question);
+        let task = self.handlers.spawn(self.context.scope.of(answering));
         self.keys.push((task.id(), key, task));
     }
 

@@ -153,8 +153,13 @@ impl Call {
     /// Starts it. `spent` of its time was spent already, in a queue.
     pub(crate) fn start(self, spent: Duration) -> Driver {
         let span = CallSpan::of(&self);
+        self.start_in(span, spent)
+    }
+
+    /// The same, in a span that began before.
+    pub(crate) fn start_in(self, span: CallSpan, spent: Duration) -> Driver {
         // The hook sees the span of the call, so that what the server gets is a child of it.
-        let _entered = span.span().clone().entered();
+        let _entered = span.entered();
         let Self { core, mut request, mut limits, .. } = self;
         if let Some((name, value)) = &*core.log_level.lock().unwrap_or_else(PoisonError::into_inner)
         {

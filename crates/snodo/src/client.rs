@@ -119,7 +119,10 @@ impl Core {
         if let Some(checks) = self.checks() {
             checks.forget();
         }
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&connection);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *current, Arc::clone(&connection));
+        drop(current);
+        before.span.lost();
         Ok(connection)
     }
 
@@ -136,7 +139,9 @@ impl Core {
 
     /// Notes that the connection of this epoch is over; another may have followed it already.
     pub(crate) fn note_end(&self, epoch: u64) {
-        if self.connection().epoch == epoch {
+        let connection = self.connection();
+        if connection.epoch == epoch {
+            connection.span.lost();
             self.note(State::Lost);
         }
     }

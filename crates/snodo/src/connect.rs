@@ -21,6 +21,7 @@ use crate::context::Context;
 use crate::options::Options;
 use crate::server::{Server, Session};
 use crate::timer::{self, Timer};
+use crate::trace::ConnectionSpan;
 use tokio::sync::OnceCell;
 
 /// [`Connect`] without its type: what a client keeps to renew its connection.
@@ -68,9 +69,23 @@ pub(crate) struct Opener<'a> {
 
 /// Opens a connection by what the options allow.
 pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
+    opener.options.check()?;
+    let target = opener.connector.target().into_owned();
+    let span = Arc::new(ConnectionSpan::to(&target));
+    let connection = span.scope().of(try_open(opener, target, Arc::clone(&span))).await;
+    match &connection {
+        Ok(connection) => span.opened(connection.opened.dialect.version()),
+        Err(error) => span.failed(error),
+    }
+    connection
+}
+
+async fn try_open(
+    opener: Opener<'_>,
+    target: String,
+    span: Arc<ConnectionSpan>,
+) -> Result<Connection, Error> {
     let Opener { connector, options, context, ids, epoch, verdict } = opener;
-    options.check()?;
-    let target = connector.target().into_owned();
     let transport =
         connector.connect().await.map_err(|error| Error::from(error).at("connect", &target))?;
     let abilities = transport.abilities();
@@ -84,7 +99,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         probe_timeout: clocks(options.probe_timeout),
         timeout: clocks(options.timeout),
     };
-    let context = context.anew(epoch);
+    let context = context.anew(epoch, span.scope());
     let negotiation = Negotiation::new(plan);
     let opening = Opening {
         connector,
@@ -113,6 +128,7 @@ pub(crate) async fn open(opener: Opener<'_>) -> Result<Connection, Error> {
         opening: Mutex::default(),
         restored: OnceCell::new(),
         early,
+        span,
     };
     // Both cells are this connection's own; the version of a session is there already.
     let _ = connection.context.dialect.set(connection.opened.dialect);

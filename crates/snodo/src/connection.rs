@@ -19,6 +19,7 @@ use crate::client::{Client, Core};
 use crate::context::Context;
 use crate::server::{Server, Session};
 use crate::timer::{self, Timer};
+use crate::trace::ConnectionSpan;
 
 /// A connection is a value: made by a negotiation, shared by the calls that run on it, and over
 /// with the last of them.
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     pub(crate) restored: OnceCell<Result<(), Error>>,
     /// The one that answered before the session was open; its last reply may be on its way.
     pub(crate) early: Option<Attendant>,
+    /// What calls point to.
+    pub(crate) span: Arc<ConnectionSpan>,
 }
 
 impl Connection {
@@ -164,6 +167,7 @@ impl Connection {
     /// Ends it politely: first whoever answers and listens on this side, so that nothing is sent
     /// behind the end.
     pub(crate) async fn close(&self, limit: Duration) {
+        self.span.closed();
         self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
         self.context.bridge.lose(self.epoch, closed());
         let routing = self.opened.outfit.routing().clone();

@@ -13,6 +13,7 @@ use crate::handlers::Handlers;
 use crate::options::Options;
 use crate::served::Served;
 use crate::subscription::{Bridge, Notification};
+use crate::trace::Scope;
 
 /// The handlers, and what they are told; shared by the attendant and the calls.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) desk: Option<Arc<Desk>>,
     /// What tools are held against.
     pub(crate) checks: Option<Arc<Checks>>,
+    /// The connection's span, in which its attendant works.
+    pub(crate) scope: Scope,
 }
 
 /// The caller's function for what a server tells.
@@ -85,12 +88,13 @@ impl Context {
             dialect: Arc::default(),
             desk,
             checks: options.checkers.make(),
+            scope: Scope::none(),
         }
     }
 
     /// The same for another connection, of which nothing is known yet.
-    pub(crate) fn anew(&self, epoch: u64) -> Self {
-        Self { epoch, server: Arc::default(), dialect: Arc::default(), ..self.clone() }
+    pub(crate) fn anew(&self, epoch: u64, scope: Scope) -> Self {
+        Self { epoch, scope, server: Arc::default(), dialect: Arc::default(), ..self.clone() }
     }
 
     /// What came unasked and was lost before anybody saw it.

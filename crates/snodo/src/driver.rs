@@ -22,6 +22,7 @@ use crate::connection::{Connection, closed};
 use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
 use crate::renewal;
+use crate::running::Answer;
 use crate::timer::{self, Timer};
 use crate::tools;
 use crate::trace::CallSpan;
@@ -135,13 +136,18 @@ impl Driver {
         self.call.was_inquired()
     }
 
+    /// What the call comes to, where somebody else than the server answered it.
+    pub(crate) fn answered(&mut self, answer: &Answer) {
+        self.span.ended(answer);
+    }
+
     /// The connection it was sent on.
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
-        let entered = self.span.span().clone().entered();
+        let entered = self.span.entered();
         let answer = ready!(self.poll_answer(cx));
         drop(entered);
         self.span.ended(&answer);
@@ -235,7 +241,8 @@ impl Driver {
                 Step::Done(result) => return Some(result),
                 Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
                 Step::Send(mut envelope) => {
-                    self.span.sent(envelope.id);
+                    let version = connection.opened.dialect.version();
+                    self.span.sent(envelope.id, version, &connection.span);
                     envelope.names_caller = matches!(self.naming, Naming::Somebody(_));
                     self.served = connection.context.served.total().0;
                     self.exchange = Some(connection.transport.exchange(envelope));

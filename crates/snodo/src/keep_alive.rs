@@ -137,6 +137,7 @@ async fn give_up(core: &Arc<Core>, error: &Error) {
     core.note(State::Lost);
     let connection = core.connection();
     if !connection.transport.abilities().own_stream {
+        connection.span.lost();
         return connection.transport.close(Routing::new(), Duration::from_secs(1)).await;
     }
     if connection.opened.outfit.has_session()

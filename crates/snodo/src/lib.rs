@@ -21,7 +21,7 @@
 //!
 //! The repository has a small program for each feature in `crates/snodo/examples`, and a guide to
 //! requests with their clocks and their cancelling in `docs/guides/requests.md`; results that are kept
-//! are the matter of `docs/guides/cache.md`.
+//! are the matter of `docs/guides/cache.md`, spans and metrics that of `docs/guides/observability.md`.
 //!
 //! # Features
 //!
@@ -73,6 +73,7 @@ mod timer;
 mod tools;
 #[cfg(feature = "tower")]
 mod tower;
+#[cfg_attr(snodo_without_spans, path = "trace_absent.rs")]
 mod trace;
 #[cfg(feature = "validate")]
 mod validate;

@@ -20,6 +20,7 @@ use crate::connection::Connection;
 use crate::driver::Driver;
 use crate::running::Answer;
 use crate::timer::{self, Timer};
+use crate::trace::CallSpan;
 
 /// A call that may be answered by what is kept.
 pub(crate) struct Cached {
@@ -74,7 +75,10 @@ impl Cached {
     /// `held` of the call's time was spent already, in a queue.
     pub(crate) fn new(call: Call, plan: Plan, held: Duration) -> Self {
         let (method, target) = (call.method().to_owned(), call.target().to_owned());
-        let future: BoxFuture<'static, Answer> = Box::pin(Run::new(call, plan, held).run());
+        let span = CallSpan::of(&call);
+        let within = span.scope();
+        let run = Run::new(call, plan, held, span).run();
+        let future: BoxFuture<'static, Answer> = Box::pin(within.of(run));
         Self { future: Mutex::new(future), method, target }
     }
 
@@ -106,7 +110,7 @@ struct Run {
     /// How much of that was spent before.
     held: Duration,
     /// Until it is sent.
-    call: Option<Call>,
+    unsent: Option<(Call, CallSpan)>,
     driver: Option<Driver>,
     /// Who asks, where that is known, until it was told.
     known: Option<Fingerprint>,
@@ -124,7 +128,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(call: Call, plan: Plan, held: Duration) -> Self {
+    fn new(call: Call, plan: Plan, held: Duration, span: CallSpan) -> Self {
         let (asked, desk) = (timer::now(), &plan.desk);
         let connection = call.core.connection();
         let abilities = connection.transport.abilities();
@@ -146,7 +150,7 @@ impl Run {
             asked,
             limit,
             held,
-            call: Some(call),
+            unsent: Some((call, span)),
             driver: None,
             names: known.is_none(),
             known,
@@ -161,6 +165,16 @@ impl Run {
     }
 
     async fn run(mut self) -> Answer {
+        let answer = self.look().await;
+        match (&mut self.driver, &mut self.unsent) {
+            (Some(driver), _) => driver.answered(&answer),
+            (None, Some((_, span))) => span.ended(&answer),
+            (None, None) => {}
+        }
+        answer
+    }
+
+    async fn look(&mut self) -> Answer {
         let (desk, key) = (Arc::clone(&self.plan.desk), self.plan.key.clone());
         while let Some(step) = self.lookup.poll() {
             match step {
@@ -220,8 +234,8 @@ impl Run {
         if let Some(caller) = self.known.take() {
             return self.lookup.handle_caller(self.with_session(caller));
         }
-        if let Some(call) = self.call.take() {
-            self.begin(call);
+        if let Some((call, span)) = self.unsent.take() {
+            self.begin(call, span);
         }
         let Some(driver) = &mut self.driver else { return };
         driver.go_on();
@@ -244,11 +258,12 @@ impl Run {
         }
     }
 
-    fn begin(&mut self, call: Call) {
+    fn begin(&mut self, call: Call, span: CallSpan) {
         let now = timer::now();
         self.fetching = Some(self.plan.desk.fetching(&self.plan.key));
         self.began = now;
-        let driver = call.start(self.held + now.saturating_duration_since(self.asked));
+        let spent = self.held + now.saturating_duration_since(self.asked);
+        let driver = call.start_in(span, spent);
         self.driver = Some(if self.names { driver.naming_caller() } else { driver });
     }
 
