@@ -15,6 +15,11 @@ mod targets;
 #[doc = include_str!("../../docs/guides/results.md")]
 struct ResultsGuide;
 
+/// The guide to credentials, which no crate below has both halves of.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/authorization.md")]
+struct AuthorizationGuide;
+
 pub use actor::Actor;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};

@@ -28,7 +28,11 @@ fn compare() -> Outcome {
     let client =
         client.to_str().ok_or("the path to the tree is no UTF-8, which the suite needs")?;
     let command = ["bash", "tests/conformance/run-client.sh", client];
-    let environment = [("CONFORMANCE_STRICT", "1"), ("CONFORMANCE_DIR", "target/conformance")];
+    let environment = [
+        ("CONFORMANCE_STRICT", "1"),
+        ("CONFORMANCE_EXTRA", "1"),
+        ("CONFORMANCE_DIR", "target/conformance"),
+    ];
     let suite = Step {
         command: &command,
         environment: &environment,

@@ -20,6 +20,8 @@
 //! - A program for itself: [`OAuth::client_credentials`]; a workload by what its platform vouches
 //!   for: [`OAuth::workload`]; a person by their organisation: [`OAuth::enterprise`].
 //!
+//! All of it with examples: `docs/guides/authorization.md`.
+//!
 //! # What this crate never does
 //!
 //! Guess an authorization server, read a token, rewrite a URL that it compares, follow a redirect,
