@@ -5,15 +5,16 @@
 //! `--env` and `--header` may be secrets.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use snodo::ProtocolVersion;
 
 /// Talk to MCP servers: inspect them, call their tools, read their resources.
 ///
-/// TARGET is the URL of a server (http or https), a command line in one word that starts one, or
-/// `demo`, a small server that is built in. In place of TARGET the command may stand at the end,
-/// after `--`.
+/// TARGET is the URL of a server (http or https), the name of one in your configuration, a command
+/// line in one word that starts one, or `demo`, a small server that is built in. In place of TARGET
+/// the command may stand at the end, after `--`.
 #[derive(Parser)]
 #[command(name = "snodo", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -48,6 +49,19 @@ pub(crate) struct Options {
     /// Add a header to every HTTP request; may be repeated
     #[arg(long, value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
+
+    /// Take the names of servers from this file; may be repeated. Else from the usual places: see
+    /// `snodo config`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Vec<PathBuf>,
+
+    /// Show the request and do not send it; the server may still be asked for a schema
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Write pictures, sounds and other data of the answer into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
 
     /// Log more: -v what servers write to their error stream, and progress; -vv details
     #[arg(short, action = ArgAction::Count)]
@@ -111,6 +125,15 @@ pub(crate) enum Command {
     #[command(override_usage = "snodo ping [OPTIONS] TARGET\n       \
                                 snodo ping [OPTIONS] -- COMMAND [ARG]...")]
     Ping(Words),
+    /// List the servers of your configuration: where each stands, and what is wrong with it
+    #[command(after_help = PLACES)]
+    Config {
+        /// Connect to all of them at once, and tell what became of each
+        #[arg(long)]
+        check: bool,
+        #[command(flatten)]
+        options: Options,
+    },
 }
 
 /// What stands after the name of a command.
@@ -147,7 +170,8 @@ Examples:
   snodo inspect https://example.com/mcp --header 'Authorization: Bearer TOKEN'
   snodo tools 'npx -y @modelcontextprotocol/server-everything'
   snodo call echo text=hi -- node server.mjs
-  snodo call demo add --args '{\"a\": 1, \"b\": 2}' --json
+  snodo call files search pattern=@pattern.txt --json
+  snodo config
 
 Exit status:
   0  done
@@ -159,12 +183,22 @@ Exit status:
 const ARGUMENTS: &str = "\
 The text of KEY=VALUE is read as the tool's input schema wants it: where only a string is allowed
 it is that string; else it is JSON if that is allowed, and else a string. KEY:=JSON is always JSON.
+A VALUE of @FILE is read from the file, and one of - from the standard input; @FILE or - alone, as
+for --args, is a whole JSON object. What is required and missing is asked for at a terminal.
 
 Examples:
   snodo call demo echo text=hello
-  snodo call demo add a=1 b=2
+  snodo call demo add a=1 b:=2
   snodo call demo add --args '{\"a\": 1}' b=2 --json
+  git log | snodo call demo echo text=- --dry-run
   snodo call echo text=hi -- node server.mjs";
+
+const PLACES: &str = "\
+An entry has `command`, `args`, `env` and `cwd`, or `url` and `headers`, under `mcpServers` or
+`servers`; ${VARIABLE} and ${VARIABLE:-default} are put in. The files, in the order in which they
+count: those of --config; or of the variable SNODO_CONFIG; or snodo/mcp.json in your settings,
+those of Claude, Cursor, VS Code and Windsurf, and then .mcp.json, mcp.json, .vscode/mcp.json and
+.cursor/mcp.json in this folder.";
 
 #[cfg(test)]
 mod tests {

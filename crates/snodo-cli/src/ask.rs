@@ -36,6 +36,7 @@ impl Ask {
                 let arguments = Arguments::read(&words.rest, args.as_deref())?;
                 Ok((words.target, Self::Call { tool, arguments }, words.options))
             }
+            Command::Config { .. } => Err(Error::usage("`config` needs no server")),
             Command::Inspect(words) => Line::of(words)?.finish(Self::Inspect),
             Command::Ping(words) => Line::of(words)?.finish(Self::Ping),
             Command::Prompt(words) => {

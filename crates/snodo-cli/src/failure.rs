@@ -7,6 +7,7 @@ use serde_json::json;
 use snodo::Error;
 use snodo::types::{Cause, ErrorObject, Kind, Members, Raw, TransportFault};
 
+use crate::hints;
 use crate::safe;
 use crate::signals::Interrupted;
 
@@ -81,19 +82,28 @@ impl Failure {
         safe::json(&format!("{{\"error\":{}}}", Raw::from(&object))).into_owned()
     }
 
-    /// Lines for people.
+    /// Three lines for people: what failed, why, and what to try.
     pub(crate) fn lines(&self) -> String {
-        let mut lines = match self.status {
+        let mut why = match self.status {
             // Server and code say nothing about a word on the command line, or a key.
-            Status::Interrupted(_) | Status::Usage => self.error.message().to_owned(),
-            _ => self.error.to_string(),
+            Status::Interrupted(_) | Status::Usage => String::new(),
+            _ => format!("{} ({})", self.error.message(), self.error.code()),
+        };
+        let what = self.error.to_string();
+        let what = match what.strip_suffix(&why) {
+            _ if why.is_empty() => self.error.message().to_owned(),
+            // The error says where: that is what failed.
+            Some(place) if place.ends_with(": ") => {
+                format!("{} failed", place.trim_end_matches(": "))
+            }
+            _ => std::mem::take(&mut why),
         };
         let mut source = self.error.source();
         while let Some(below) = source {
             let told = below.to_string();
-            if !lines.contains(&told) {
-                // Writing to a string cannot fail.
-                let _ = write!(lines, "\n  because: {told}");
+            if !what.contains(&told) && !why.contains(&told) {
+                let between = if why.is_empty() { "" } else { ": " };
+                why = format!("{why}{between}{told}");
             }
             source = below.source();
         }
@@ -101,7 +111,16 @@ impl Failure {
             let text = data.text();
             let cut = text.char_indices().nth(DATA).map_or(text.len(), |(at, _)| at);
             let mark = if cut < text.len() { "…" } else { "" };
-            let _ = write!(lines, "\n  data: {}{mark}", &text[..cut]);
+            let between = if why.is_empty() { "" } else { "; " };
+            why = format!("{why}{between}data: {}{mark}", &text[..cut]);
+        }
+        let mut lines = what;
+        if !why.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "\n  why: {}", safe::line(&why));
+        }
+        if let Some(try_this) = hints::hint(&self.error, self.status) {
+            let _ = write!(lines, "\n  try: {try_this}");
         }
         safe::text(&lines).into_owned()
     }
@@ -143,7 +162,7 @@ fn name(kind: Kind) -> &'static str {
 }
 
 /// How many characters of an error's data are shown to people.
-const DATA: usize = 2_000;
+const DATA: usize = 600;
 
 #[cfg(test)]
 mod tests {
@@ -201,9 +220,10 @@ mod tests {
         let below = TransportError::new(TransportFault::Connect, "no way").with_source(source);
         let error = Error::from(below).at("connect", "x").with_data(serde_json::json!("\u{202e}"));
         let lines = Failure::from(error).lines();
-        let expected = "connect at x: no way (-32000)\n  because: disk\\u{1b}[2J on fire\n  data: \"\\u{202e}\"";
-        assert_eq!(lines, expected);
+        let expected = "connect at x failed\n  why: no way (-32000): disk\\u{1b}[2J on fire; data: \"\\u{202e}\"\n  try: ";
+        assert!(lines.starts_with(expected), "{lines}");
+        assert_eq!(lines.lines().count(), 3);
         let long = Error::usage("no").with_data(serde_json::json!("x".repeat(9_000)));
-        assert!(Failure::from(long).lines().chars().count() < 2_100);
+        assert!(Failure::from(long).lines().chars().count() < 1_000);
     }
 }

@@ -3,28 +3,33 @@
 mod args;
 mod arguments;
 mod ask;
+mod catalog;
 mod demo;
 mod failure;
+mod hints;
 mod log;
 mod output;
 mod print;
 mod run;
 mod safe;
+mod save;
 mod settings;
 mod signals;
 mod target;
+mod terminal;
 
-use std::io::{self, IsTerminal};
+use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use snodo::{Client, Error};
+use snodo_config::Config;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::ask::Ask;
 use crate::failure::{Failure, Status};
-use crate::run::{Answer, Form, Watch};
+use crate::run::{Answer, Form};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::target::Target;
@@ -40,16 +45,45 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<Status, Failure> {
+    if let Command::Config { check, options } = cli.command {
+        let settings = Settings::read(cli.options, options)?;
+        log::start(settings.verbosity);
+        let config = catalog::read(&settings.config)?;
+        return drive(list_servers(&config, check, &settings));
+    }
     let (target, ask, after) = Ask::read(cli.command)?;
     let settings = Settings::read(cli.options, after)?;
+    let form = settings.form();
+    if settings.dry_run
+        && let Some(answer) = run::dry(&ask, form)?
+    {
+        return Ok(output::answer(&answer, form));
+    }
+    let target = target.resolve(|| catalog::read(&settings.config))?;
     run::check(&target, &settings)?;
     log::start(settings.verbosity);
+    drive(serve(&target, ask, &settings))
+}
+
+/// Runs to the end.
+fn drive(work: impl Future<Output = Result<Status, Failure>>) -> Result<Status, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::starting)?;
-    let status = runtime.block_on(serve(&target, ask, &settings));
-    // A name that is still being looked up would hold the program up.
+    let status = runtime.block_on(work);
+    // A name that is still being looked up, or a person who is still being asked, would hold the
+    // program up.
     runtime.shutdown_timeout(SHUTDOWN);
     status
+}
+
+async fn list_servers(
+    config: &Config,
+    check: bool,
+    settings: &Settings,
+) -> Result<Status, Failure> {
+    let mut signals = Signals::new().map_err(Failure::starting)?;
+    let answer = signals.or(run::list_servers(config, check, settings)).await?;
+    Ok(output::answer(&answer, settings.form()))
 }
 
 /// Connects, asks, writes the answer, and ends the connection, until a signal comes.
@@ -76,16 +110,15 @@ async fn answer(
     ask: Ask,
     settings: &Settings,
 ) -> Result<Answer, Error> {
-    let form = settings.form();
-    let watched = settings.verbosity > 0 || io::stderr().is_terminal();
-    let watch = if watched { Watch::Progress } else { Watch::Nothing };
-    let asked = run::ask(client, ask, form, watch);
+    let asked = run::ask(client, ask, settings);
     match target {
-        // In process the library sets no timer.
-        Target::Demo => match tokio::time::timeout(settings.timeout, asked).await {
-            Ok(answered) => answered,
-            Err(_) => Err(Error::timeout(settings.timeout)),
-        },
+        // In process the library sets no timer, and a person at a terminal needs none.
+        Target::Demo if !settings.terminal.asks => {
+            match tokio::time::timeout(settings.timeout, asked).await {
+                Ok(answered) => answered,
+                Err(_) => Err(Error::timeout(settings.timeout)),
+            }
+        }
         _ => asked.await,
     }
 }

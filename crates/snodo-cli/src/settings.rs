@@ -1,11 +1,13 @@
 //! The options, checked.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use snodo::{Error, ProtocolVersion};
 
 use crate::args::Options;
 use crate::run::Form;
+use crate::terminal::Terminal;
 
 /// What the options mean. The values of variables and headers may be secrets: there is no `Debug`,
 /// and no message shows them.
@@ -18,6 +20,13 @@ pub(crate) struct Settings {
     pub(crate) inherit_environment: bool,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) verbosity: u8,
+    /// Those in the usual places unless some are named.
+    pub(crate) config: Vec<PathBuf>,
+    /// What is shown is the request.
+    pub(crate) dry_run: bool,
+    /// Where pictures and the like go.
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) terminal: Terminal,
 }
 
 impl Settings {
@@ -31,14 +40,20 @@ impl Settings {
         let timeout = after.timeout.or(before.timeout);
         let variables = before.env.iter().chain(&after.env);
         let headers = before.header.iter().chain(&after.header);
+        let json = before.json || after.json;
+        let terminal = if json { Terminal::plain() } else { Terminal::look() };
         Ok(Self {
-            json: before.json || after.json,
+            json,
             versions: versions.as_deref().map(read_versions).transpose()?,
             timeout: timeout.as_deref().map_or(Ok(TIMEOUT), read_seconds)?,
             variables: variables.map(|text| read_variable(text)).collect::<Result<_, _>>()?,
             inherit_environment: before.inherit_env || after.inherit_env,
             headers: headers.map(|text| read_header(text)).collect::<Result<_, _>>()?,
             verbosity: before.verbose.saturating_add(after.verbose),
+            config: before.config.into_iter().chain(after.config).collect(),
+            dry_run: before.dry_run || after.dry_run,
+            save: after.save.or(before.save),
+            terminal,
         })
     }
 

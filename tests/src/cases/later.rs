@@ -28,11 +28,8 @@ pub(crate) fn of_case(case: &CaseFile) -> Option<Need> {
     Some(Need::new(*issue, *what))
 }
 
-const GROUPS: &[(&str, u8, &str)] = &[
-    ("cli", 10, "the command line"),
-    ("uritemplate", 6, "matching of URI templates"),
-    ("wire", 4, "no such file is given yet"),
-];
+const GROUPS: &[(&str, u8, &str)] =
+    &[("uritemplate", 6, "matching of URI templates"), ("wire", 4, "no such file is given yet")];
 
 /// None today.
 const CASES: &[(&str, u8, &str)] = &[];

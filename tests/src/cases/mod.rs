@@ -8,6 +8,7 @@
 
 mod baseline;
 mod class;
+mod cli;
 mod client;
 mod config;
 mod decode;

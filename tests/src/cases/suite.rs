@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::later::{self, Need};
 use super::store::{self, CaseFile};
 use super::{
-    Verdict, config, decode, headers, http, jsonrpc, oauth, process, sse, stdio, structured,
+    Verdict, cli, config, decode, headers, http, jsonrpc, oauth, process, sse, stdio, structured,
 };
 
 /// The cases to run.
@@ -124,6 +124,7 @@ fn bounded(case: CaseFile) -> Verdict {
 
 fn run(case: &CaseFile) -> Result<Verdict, Need> {
     match case.group.as_str() {
+        "cli" => cli::run(case),
         "config" => config::run(case),
         "decode" => decode::run(case),
         "headers" => headers::run(case),

@@ -1,4 +1,5 @@
-//! The arguments of a tool: `key=value`, `key:=JSON`, and `--args JSON`.
+//! The arguments of a tool: `key=value`, `key:=JSON`, and whole objects by `--args JSON`, `@FILE` or
+//! `-`.
 //!
 //! The text of `key=value` is read as the tool's input schema wants it:
 //!
@@ -9,6 +10,7 @@
 //! Numbers and objects go to the server as they were written, so that none is too long or too
 //! exact.
 
+mod input;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -17,37 +19,57 @@ use serde_json::Value;
 use snodo::Error;
 use snodo::types::{Members, Raw};
 
+use self::input::Input;
 use self::schema::{Fit, Property};
 
 /// The arguments as they were written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arguments {
     given: Members,
     texts: Vec<(String, String)>,
 }
 
 impl Arguments {
-    /// Reads the words after the tool's name, and the object of `--args`, whose members they win
-    /// over.
+    /// Reads the words after the tool's name, and the object of `--args`. A word `@FILE` or `-` is a
+    /// whole object too. Later objects win over earlier ones, and single arguments over all.
     ///
     /// # Errors
     ///
-    /// A word has no `=`, a key stands there twice, or what has to be JSON is none (usage).
+    /// A word has no `=`, a key stands there twice, what has to be JSON is none, or a file cannot be
+    /// read (usage).
     pub(crate) fn read(words: &[String], object: Option<&str>) -> Result<Self, Error> {
-        let mut given = object.map_or_else(|| Ok(Members::new()), read_object)?;
+        let mut input = Input::default();
+        let mut given = match object {
+            Some(text) => read_object("--args", &input.take(text)?)?,
+            None => Members::new(),
+        };
+        let is_object =
+            |word: &&String| *word == "-" || word.starts_with('@') && !word.contains('=');
+        for word in words.iter().filter(is_object) {
+            for (name, value) in read_object(word, &input.take(word)?)?.iter() {
+                given.insert(name, value.clone());
+            }
+        }
+        let words: Vec<String> = words.iter().filter(|word| !is_object(word)).cloned().collect();
         let mut texts = Vec::new();
-        for (key, text) in pairs(words)? {
+        for (key, text) in pairs(&words)? {
+            let text = input.take(text)?;
             match key.strip_suffix(':').filter(|key| !key.is_empty()) {
                 Some(key) => {
-                    let value = Raw::parse(text).map_err(|error| {
+                    let value = Raw::parse(text.into_owned()).map_err(|error| {
                         Error::usage(format!("argument {key:?}: not JSON: {error}"))
                     })?;
                     given.insert(key, value);
                 }
-                None => texts.push((key.to_owned(), text.to_owned())),
+                None => texts.push((key.to_owned(), text.into_owned())),
             }
         }
         Ok(Self { given, texts })
+    }
+
+    /// Whether there is none at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.given.iter().next().is_none()
     }
 
     /// Whether the tool's schema is needed to read them.
@@ -92,9 +114,45 @@ pub(crate) fn pairs(words: &[String]) -> Result<Vec<(&str, &str)>, Error> {
     Ok(pairs)
 }
 
-/// Reads the value of an option that has to be a JSON object.
-fn read_object(text: &str) -> Result<Members, Error> {
-    let refused = |error| Error::usage(format!("--args is not a JSON object: {error}"));
+/// An argument that a schema requires.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    /// The kinds that are allowed, in words.
+    pub(crate) kinds: String,
+    /// What the schema says about it.
+    pub(crate) about: Option<String>,
+}
+
+/// What a schema requires and arguments do not have.
+pub(crate) fn missing(schema: &Raw, given: &Members) -> Vec<Wanted> {
+    // A schema that is too deep to read is no help.
+    let schema: Value = schema.decode().unwrap_or_default();
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let missing = required.filter(|name| given.get(name).is_none());
+    let wanted = missing.map(|name| {
+        let about = schema["properties"][name]["description"].as_str();
+        let kinds = Property::of(&schema, name).kinds();
+        // Where all are allowed, their names say nothing.
+        let kinds = if kinds.len() > 4 { String::new() } else { kinds.join(" or ") };
+        Wanted { name: name.to_owned(), kinds, about: about.map(str::to_owned) }
+    });
+    wanted.collect()
+}
+
+/// Reads one argument as a schema wants it.
+///
+/// # Errors
+///
+/// It can be read as nothing that the schema allows (usage).
+pub(crate) fn read_one(schema: &Raw, name: &str, text: &str) -> Result<Raw, Error> {
+    let schema: Value = schema.decode().unwrap_or_default();
+    read_text(name, text, &Property::of(&schema, name))
+}
+
+/// Reads what has to be a JSON object.
+fn read_object(place: &str, text: &str) -> Result<Members, Error> {
+    let refused = |error| Error::usage(format!("{place} is not a JSON object: {error}"));
     let raw = Raw::parse(text).map_err(refused)?;
     raw.decode().map_err(refused)
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use snodo::Error;
-use snodo::types::Raw;
+use snodo::types::{Members, Raw};
 
-use super::Arguments;
+use super::{Arguments, missing, read_one};
 
 fn typed(schema: Value, words: &[&str]) -> Result<Value, Error> {
     typed_beside(schema, words, None)
@@ -150,6 +150,43 @@ fn json_deeper_than_anyone_decodes_is_still_of_its_kind() {
     let schema = Raw::from(json!({ "properties": { "k": { "type": "array" } } }));
     let typed = Arguments::read(&words, None).expect("arguments").typed(Some(&schema));
     assert_eq!(typed.expect("typed").get("k").expect("k").text(), &deep[2..]);
+}
+
+#[test]
+fn a_value_or_a_whole_object_may_stand_in_a_file() {
+    let folder = std::env::temp_dir().join(format!("snodo-arguments-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let (text, object) = (file("t", "5\n"), file("o.json", r#"{ "a": [1], "n": 0 }"#));
+    let schema = || json!({ "properties": { "s": { "type": "string" } } });
+    let words = [format!("s=@{text}"), format!("n:=@{text}"), format!("@{object}")];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let expected = json!({ "s": "5\n", "n": 5, "a": [1] });
+    assert_eq!(typed(schema(), &words).expect("typed"), expected);
+    let args = format!("@{object}");
+    let beside = typed_beside(schema(), &[], Some(&args)).expect("typed");
+    assert_eq!(beside, json!({ "a": [1], "n": 0 }));
+    assert!(typed(schema(), &["s=@/no/such/file"]).is_err());
+    std::fs::remove_dir_all(folder).expect("it is there");
+}
+
+#[test]
+fn what_is_required_and_missing_is_named_with_its_kind() {
+    let schema = Raw::from(json!({ "required": ["n", "s", "any", 7], "properties": {
+        "n": { "type": "integer", "description": "How many" }, "s": { "type": "string" },
+    } }));
+    let mut given = Members::new();
+    given.insert("s", json!("x"));
+    let missing = missing(&schema, &given);
+    let told: Vec<_> = missing.iter().map(|w| (w.name.as_str(), w.kinds.as_str())).collect();
+    assert_eq!(told, [("n", "an integer"), ("any", "")]);
+    assert_eq!(missing[0].about.as_deref(), Some("How many"));
+    assert_eq!(read_one(&schema, "n", "7").expect("a number").text(), "7");
+    assert!(read_one(&schema, "n", "x").is_err());
 }
 
 #[test]

@@ -3,33 +3,46 @@
 use snodo::types::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::safe;
+use crate::terminal::{Style, width};
 
-pub(crate) fn tools(tools: &[Tool]) -> String {
-    rows(tools.iter().map(|tool| {
-        let title = tool.annotations().title;
-        let about = [tool.description.as_deref(), tool.title.as_deref(), title.as_deref()];
-        Row::new(&tool.name, &about)
-    }))
+pub(crate) fn tools(tools: &[Tool], style: Style) -> String {
+    rows(
+        style,
+        tools.iter().map(|tool| {
+            let title = tool.annotations().title;
+            let about = [tool.description.as_deref(), tool.title.as_deref(), title.as_deref()];
+            Row::new(&tool.name, &about)
+        }),
+    )
 }
 
-pub(crate) fn prompts(prompts: &[Prompt]) -> String {
-    rows(prompts.iter().map(|prompt| {
-        Row::new(&prompt.name, &[prompt.description.as_deref(), prompt.title.as_deref()])
-    }))
+pub(crate) fn prompts(prompts: &[Prompt], style: Style) -> String {
+    rows(
+        style,
+        prompts.iter().map(|prompt| {
+            Row::new(&prompt.name, &[prompt.description.as_deref(), prompt.title.as_deref()])
+        }),
+    )
 }
 
-pub(crate) fn resources(resources: &[Resource]) -> String {
-    rows(resources.iter().map(|resource| {
-        let about = [resource.description.as_deref(), resource.title.as_deref()];
-        Row::new(&resource.uri, &[&about[..], &[Some(&resource.name)]].concat())
-    }))
+pub(crate) fn resources(resources: &[Resource], style: Style) -> String {
+    rows(
+        style,
+        resources.iter().map(|resource| {
+            let about = [resource.description.as_deref(), resource.title.as_deref()];
+            Row::new(&resource.uri, &[&about[..], &[Some(&resource.name)]].concat())
+        }),
+    )
 }
 
-pub(crate) fn templates(templates: &[ResourceTemplate]) -> String {
-    rows(templates.iter().map(|template| {
-        let about = [template.description.as_deref(), template.title.as_deref()];
-        Row::new(&template.uri_template, &[&about[..], &[Some(&template.name)]].concat())
-    }))
+pub(crate) fn templates(templates: &[ResourceTemplate], style: Style) -> String {
+    rows(
+        style,
+        templates.iter().map(|template| {
+            let about = [template.description.as_deref(), template.title.as_deref()];
+            Row::new(&template.uri_template, &[&about[..], &[Some(&template.name)]].concat())
+        }),
+    )
 }
 
 struct Row {
@@ -46,14 +59,18 @@ impl Row {
     }
 }
 
-/// Aligns the second column behind the longest name of common length.
-fn rows(rows: impl Iterator<Item = Row>) -> String {
+/// Aligns the second column behind the longest name of common length. At a terminal a line is not
+/// longer than that is wide.
+fn rows(style: Style, rows: impl Iterator<Item = Row>) -> String {
     let rows: Vec<Row> = rows.collect();
-    let widths = rows.iter().map(|row| row.name.chars().count());
-    let width = widths.filter(|width| *width <= WIDEST).max().unwrap_or_default();
+    let widths = rows.iter().map(|row| width(&row.name));
+    let widest = style.width.map_or(WIDEST, |width| WIDEST.min(width / 2));
+    let column = widths.filter(|width| *width <= widest).max().unwrap_or_default();
     let mut lines = String::new();
     for Row { name, about } in rows {
-        let line = format!("{name:width$}  {about}");
+        let padding = column.saturating_sub(width(&name));
+        let about = style.fit(&about, width(&name).max(column) + 2);
+        let line = format!("{}{}  {about}", style.bold(&name), " ".repeat(padding));
         lines.push_str(line.trim_end());
         lines.push('\n');
     }
@@ -69,6 +86,7 @@ mod tests {
     use snodo::types::{Prompt, Resource, Tool};
 
     use super::{prompts, resources, tools};
+    use crate::terminal::{Style, width};
 
     #[test]
     fn names_are_aligned_and_followed_by_one_line() {
@@ -82,9 +100,26 @@ mod tests {
         let expected = format!(
             "add              Adds numbers.\na-tool\\u{{1b}}[1m  A title\nbare\n{long}  long\n"
         );
-        assert_eq!(tools(&list), expected);
-        assert_eq!(prompts(&[Prompt::new("p\nq")]), "p\\nq\n");
-        assert_eq!(resources(&[Resource::new("a:b", "name")]), "a:b  name\n");
-        assert_eq!(tools(&[]), "");
+        assert_eq!(tools(&list, Style::default()), expected);
+        assert_eq!(prompts(&[Prompt::new("p\nq")], Style::default()), "p\\nq\n");
+        assert_eq!(resources(&[Resource::new("a:b", "name")], Style::default()), "a:b  name\n");
+        assert_eq!(tools(&[], Style::default()), "");
+    }
+
+    #[test]
+    fn at_a_terminal_no_line_is_wider_than_it() {
+        let long = "many words ".repeat(30);
+        let list = [
+            Tool::new("add", json!({})).with_description(&*long),
+            Tool::new("世界", json!({})).with_description("wide"),
+        ];
+        let shown = tools(&list, Style { width: Some(40), colour: true });
+        assert!(shown.lines().all(|line| width(line) <= 40), "{shown}");
+        assert!(shown.contains('…') && shown.contains("\u{1b}[1madd"), "{shown:?}");
+        let columns: Vec<_> = tools(&list, Style::default())
+            .lines()
+            .map(|line| width(&line[..line.find(['m', 'w']).expect("words")]))
+            .collect();
+        assert_eq!(columns, [6, 6]);
     }
 }

@@ -2,44 +2,99 @@
 
 use std::fmt::Write;
 
-use snodo::types::{Kind, Members, Progress, Tool};
+use serde_json::json;
+use snodo::types::{Kind, Members, Progress, Raw, Tool};
 use snodo::{Client, Error};
 
-use super::{Answer, Form};
-use crate::arguments::Arguments;
+use super::{Answer, show_request};
+use crate::arguments::{self, Arguments, Wanted};
 use crate::failure::Status;
-use crate::{log, print, safe};
-
-/// Whether somebody wants to see how far a call is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watch {
-    Progress,
-    Nothing,
-}
+use crate::settings::Settings;
+use crate::terminal::{self, Terminal};
+use crate::{log, print, safe, save};
 
 pub(super) async fn call(
     client: &Client,
     name: &str,
     arguments: Arguments,
-    form: Form,
-    watch: Watch,
+    settings: &Settings,
 ) -> Result<Answer, Error> {
-    let tool = if arguments.need_a_schema() { find(client, name).await? } else { None };
-    let arguments: Members = arguments.typed(tool.as_ref().map(|tool| &tool.input_schema))?;
+    let (form, terminal) = (settings.form(), settings.terminal);
+    let wanted = arguments.need_a_schema() || arguments.is_empty() && terminal.asks;
+    let tool = if wanted { find(client, name).await? } else { None };
+    let schema = tool.as_ref().map(|tool| &tool.input_schema);
+    let mut arguments: Members = arguments.typed(schema)?;
+    if let Some(schema) = schema {
+        complete(schema, &mut arguments, terminal).await?;
+    }
+    if settings.dry_run {
+        return Ok(show_request("tools/call", &params(name, &arguments), form));
+    }
     let mut request = match &tool {
         Some(tool) => client.call_tool(tool, &arguments),
         None => client.call_tool(name, &arguments),
     };
-    if watch == Watch::Progress {
+    if settings.verbosity > 0 || terminal.errors.width.is_some() {
         request = request.progress(|progress| log::tell(&line(&progress)));
     }
     let reply = request.await?;
     let mut answer = form.answer(reply.raw(), || print::tool(&reply));
+    if let Some(folder) = &settings.save {
+        answer.add(form, &save::tool(&reply, folder)?);
+    }
     if reply.is_error() {
         answer.status = Status::ToolFailed;
         answer.remark = Some("the tool reported an error");
     }
     Ok(answer)
+}
+
+pub(super) fn params(name: &str, arguments: &Members) -> Raw {
+    let mut params = Members::new();
+    params.insert("name", json!(name));
+    params.insert("arguments", Raw::from(arguments));
+    Raw::from(&params)
+}
+
+/// Asks for what is required and missing, where somebody can be asked.
+///
+/// # Errors
+///
+/// Nobody can, or the input ends (usage).
+async fn complete(schema: &Raw, arguments: &mut Members, terminal: Terminal) -> Result<(), Error> {
+    let missing = arguments::missing(schema, arguments);
+    if !missing.is_empty() && !terminal.asks {
+        let names: Vec<String> = missing.iter().map(describe).collect();
+        let text = format!("the tool requires more arguments: {}", names.join(", "));
+        return Err(Error::usage(text));
+    }
+    for wanted in missing {
+        if let Some(about) = &wanted.about {
+            log::tell(&terminal.errors.dim(&safe::line(about)));
+        }
+        let question = terminal.errors.bold(&format!("{}: ", describe(&wanted)));
+        let value = loop {
+            let given = terminal::ask(&question).await;
+            let given = given.map_err(|error| Error::usage(format!("the terminal: {error}")))?;
+            let Some(text) = given else {
+                return Err(Error::usage(format!("argument {:?} is missing", wanted.name)));
+            };
+            match arguments::read_one(schema, &wanted.name, &text) {
+                Ok(value) => break value,
+                Err(error) => log::tell(&terminal.errors.bad(&safe::line(error.message()))),
+            }
+        };
+        arguments.insert(wanted.name, value);
+    }
+    Ok(())
+}
+
+fn describe(wanted: &Wanted) -> String {
+    let name = safe::line(&wanted.name);
+    match wanted.kinds.as_str() {
+        "" => name.into_owned(),
+        kinds => format!("{name} ({kinds})"),
+    }
 }
 
 /// The definition of a tool. A server may know more tools than it lists, or list none.

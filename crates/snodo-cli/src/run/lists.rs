@@ -5,33 +5,40 @@ use snodo::{Client, Error};
 
 use super::{Answer, Form, document};
 use crate::print;
+use crate::settings::Settings;
+use crate::terminal::Style;
 
-pub(super) async fn prompts(client: &Client, form: Form) -> Result<Answer, Error> {
-    answer(client.list_prompts().await?, form, print::prompts, "the server lists no prompts")
+pub(super) async fn prompts(client: &Client, settings: &Settings) -> Result<Answer, Error> {
+    answer(client.list_prompts().await?, settings, print::prompts, "the server lists no prompts")
 }
 
-pub(super) async fn resources(client: &Client, form: Form) -> Result<Answer, Error> {
-    answer(client.list_resources().await?, form, print::resources, "the server lists no resources")
+pub(super) async fn resources(client: &Client, settings: &Settings) -> Result<Answer, Error> {
+    answer(
+        client.list_resources().await?,
+        settings,
+        print::resources,
+        "the server lists no resources",
+    )
 }
 
-pub(super) async fn templates(client: &Client, form: Form) -> Result<Answer, Error> {
+pub(super) async fn templates(client: &Client, settings: &Settings) -> Result<Answer, Error> {
     let templates = client.list_resource_templates().await?;
-    answer(templates, form, print::templates, "the server lists no templates of resources")
+    answer(templates, settings, print::templates, "the server lists no templates of resources")
 }
 
-pub(super) async fn tools(client: &Client, form: Form) -> Result<Answer, Error> {
-    answer(client.list_tools().await?, form, print::tools, "the server lists no tools")
+pub(super) async fn tools(client: &Client, settings: &Settings) -> Result<Answer, Error> {
+    answer(client.list_tools().await?, settings, print::tools, "the server lists no tools")
 }
 
 fn answer<T: Item>(
     items: Vec<T>,
-    form: Form,
-    shown: fn(&[T]) -> String,
+    settings: &Settings,
+    shown: fn(&[T], Style) -> String,
     none: &'static str,
 ) -> Result<Answer, Error> {
     let remark = items.is_empty().then_some(none);
-    let text = match form {
-        Form::People => shown(&items),
+    let text = match settings.form() {
+        Form::People => shown(&items, settings.terminal.output),
         Form::Json => {
             let page = Raw::of(&Page::new(items));
             document(page.map_err(|error| Error::decode(error.to_string()))?.text())

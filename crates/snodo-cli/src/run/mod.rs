@@ -1,6 +1,7 @@
 //! From a server and a question to an answer.
 
 mod call;
+mod config;
 mod connect;
 mod inspect;
 mod lists;
@@ -9,15 +10,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use snodo::dialect::{Era, dialect};
+use snodo::types::{Members, Raw};
 use snodo::{Client, Error};
 
-pub(crate) use self::call::Watch;
+pub(crate) use self::config::{Known, Shelf, Visit, list as list_servers};
 pub(crate) use self::connect::{check, connect};
 pub(crate) use self::inspect::Inspection;
 use crate::ask::Ask;
 use crate::failure::Status;
 use crate::print;
 use crate::safe;
+use crate::save;
+use crate::settings::Settings;
 
 /// What to write to the output, and the exit status.
 #[derive(Debug)]
@@ -31,6 +35,13 @@ pub(crate) struct Answer {
 impl Answer {
     fn new(text: String) -> Self {
         Self { text, remark: None, status: Status::Done }
+    }
+
+    /// Adds lines for people.
+    fn add(&mut self, form: Form, lines: &str) {
+        if form == Form::People {
+            self.text.push_str(lines);
+        }
     }
 }
 
@@ -58,14 +69,10 @@ impl Form {
 /// # Errors
 ///
 /// What the request gives; see [`snodo::Request`].
-pub(crate) async fn ask(
-    client: &Client,
-    ask: Ask,
-    form: Form,
-    watch: Watch,
-) -> Result<Answer, Error> {
+pub(crate) async fn ask(client: &Client, ask: Ask, settings: &Settings) -> Result<Answer, Error> {
+    let form = settings.form();
     match ask {
-        Ask::Call { tool, arguments } => call::call(client, &tool, arguments, form, watch).await,
+        Ask::Call { tool, arguments } => call::call(client, &tool, arguments, settings).await,
         Ask::Inspect => inspect::inspect(client, form).await,
         Ask::Ping => ping(client, form).await,
         Ask::Prompt { name, arguments } => {
@@ -78,19 +85,58 @@ pub(crate) async fn ask(
             };
             Ok(form.answer(reply.raw(), || print::prompt(&reply)))
         }
-        Ask::Prompts => lists::prompts(client, form).await,
+        Ask::Prompts => lists::prompts(client, settings).await,
         Ask::Read { uri } => {
             let reply = client.read_resource(uri).await?;
-            Ok(form.answer(reply.raw(), || print::resource(&reply)))
+            let mut answer = form.answer(reply.raw(), || print::resource(&reply));
+            if let Some(folder) = &settings.save {
+                answer.add(form, &save::resource(&reply, folder)?);
+            }
+            Ok(answer)
         }
         Ask::Request { method, params } => {
             let reply = client.request(method, params).await?;
             Ok(form.answer(reply.raw(), || print::pretty(reply.raw())))
         }
-        Ask::Resources => lists::resources(client, form).await,
-        Ask::Templates => lists::templates(client, form).await,
-        Ask::Tools => lists::tools(client, form).await,
+        Ask::Resources => lists::resources(client, settings).await,
+        Ask::Templates => lists::templates(client, settings).await,
+        Ask::Tools => lists::tools(client, settings).await,
     }
+}
+
+/// The request that a question is, where it needs no schema of the server.
+///
+/// # Errors
+///
+/// It is more than one request (usage).
+pub(crate) fn dry(ask: &Ask, form: Form) -> Result<Option<Answer>, Error> {
+    let (method, params) = match ask {
+        Ask::Call { arguments, .. } if arguments.need_a_schema() => return Ok(None),
+        Ask::Call { tool, arguments } => {
+            ("tools/call", call::params(tool, &arguments.clone().typed(None)?))
+        }
+        Ask::Prompt { name, arguments } => {
+            let mut params = Members::new();
+            params.insert("name", json!(name));
+            let arguments: serde_json::Map<_, _> =
+                arguments.iter().map(|(key, text)| (key.clone(), json!(text))).collect();
+            params.insert("arguments", json!(arguments));
+            ("prompts/get", Raw::from(&params))
+        }
+        Ask::Read { uri } => ("resources/read", Raw::from(json!({ "uri": uri }))),
+        Ask::Request { method, params } => (method.as_str(), params.clone()),
+        _ => return Err(Error::usage("--dry-run goes with call, read, prompt and request")),
+    };
+    Ok(Some(show_request(method, &params, form)))
+}
+
+/// A request instead of its answer.
+fn show_request(method: &str, params: &Raw, form: Form) -> Answer {
+    let mut request = Members::new();
+    request.insert("method", json!(method));
+    request.insert("params", params.clone());
+    let request = Raw::from(&request);
+    form.answer(request.text(), || print::pretty(request.text()))
 }
 
 /// The stateless version has no `ping`; there the question what the server is does as well.

@@ -118,3 +118,44 @@ fn lists_and_contents_are_readable() {
     let table = shown(&["inspect", "demo", "--protocol", "2025-11-25"]);
     assert!(table.contains("protocol      2025-11-25 (initialize)\n"), "{table}");
 }
+
+#[test]
+fn a_request_can_be_shown_and_not_sent() {
+    let (code, shown) = document(&["call", "demo", "add", "a=1", "b=2", "--dry-run"]);
+    let call = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+    assert_eq!((code, shown), (0, json!({ "method": "tools/call", "params": call })));
+    // Nothing is started where no schema is needed.
+    let words = ["call", "no-such-program", "t", "a:=1", "--dry-run"];
+    assert_eq!(document(&words).0, 0);
+    let (_, read) = document(&["read", "demo", "a:b", "--dry-run"]);
+    assert_eq!(read, json!({ "method": "resources/read", "params": { "uri": "a:b" } }));
+    assert_eq!(snodo(&["tools", "demo", "--dry-run"]).code, 2);
+}
+
+#[test]
+fn what_a_tool_requires_is_told_where_nobody_can_be_asked() {
+    let ran = snodo(&["call", "demo", "add", "a=1"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("b (a number)"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_error_is_three_lines() {
+    let ran = snodo(&["read", "demo", "demo://nothing"]);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!((ran.code, lines.len()), (3, 3), "{}", ran.stderr);
+    assert!(lines[0].starts_with("snodo: ") && lines[0].ends_with(" failed"), "{}", ran.stderr);
+    assert!(lines[1].starts_with("  why: ") && lines[2].starts_with("  try: "), "{}", ran.stderr);
+}
+
+#[test]
+fn pictures_are_written_into_a_folder_and_named() {
+    let folder = std::env::temp_dir().join(format!("snodo-cli-saved-{}", std::process::id()));
+    let path = folder.display().to_string();
+    let ran = snodo(&["read", "demo", "demo://pixel", "--save", &path]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let file = folder.join("pixel.gif");
+    assert!(ran.stdout.ends_with(&format!("[saved {}]\n", file.display())), "{}", ran.stdout);
+    assert!(std::fs::read(&file).expect("a file").starts_with(b"GIF89a"));
+    std::fs::remove_dir_all(folder).expect("it is there");
+}

@@ -1,5 +1,6 @@
 //! The program, run as a user runs it: against its demo, a process and an HTTP endpoint.
 
+mod config;
 mod demo;
 mod http;
 mod process;
@@ -21,6 +22,8 @@ struct Ran {
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_snodo"));
     command.args(words).stdin(Stdio::null());
+    // No configuration of whoever runs the tests.
+    command.env("SNODO_CONFIG", "no-such-file.json").env_remove("COLUMNS");
     command
 }
 

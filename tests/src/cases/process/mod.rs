@@ -7,5 +7,5 @@ mod run;
 mod script;
 
 pub use child::play as play_child;
-pub(crate) use run::run;
 pub use run::{ChildFiles, program};
+pub(crate) use run::{neighbour, run};

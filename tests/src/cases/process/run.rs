@@ -154,6 +154,21 @@ impl ChildFiles {
 }
 
 impl ChildFiles {
+    /// The words of that command.
+    ///
+    /// # Errors
+    ///
+    /// The program is not built.
+    pub(crate) fn words(&self, baseline: &str) -> Result<Vec<String>, String> {
+        let path = |path: &Path| path.display().to_string();
+        Ok(vec![path(&program()?), path(&self.script), path(&self.diary), baseline.to_owned()])
+    }
+
+    /// What the processes have written down so far.
+    pub(crate) fn diaries(&self) -> Diaries {
+        Diaries::read(&self.diary)
+    }
+
     /// How many processes have begun to play it.
     #[must_use]
     pub fn started(&self) -> usize {
@@ -179,11 +194,16 @@ impl Drop for ChildFiles {
 ///
 /// It is not built.
 pub fn program() -> Result<PathBuf, String> {
+    neighbour("case-child")
+}
+
+/// Where a program stands: beside this one, or a folder above it.
+pub(crate) fn neighbour(name: &str) -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
-    let name = format!("case-child{}", std::env::consts::EXE_SUFFIX);
-    let found = here.ancestors().skip(1).take(2).map(|folder| folder.join(&name));
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let found = here.ancestors().skip(1).take(2).map(|folder| folder.join(&file));
     let mut found = found.filter(|path: &PathBuf| Path::exists(path));
-    found.next().ok_or_else(|| "the program `case-child` is not built".to_owned())
+    found.next().ok_or_else(|| format!("the program `{name}` is not built"))
 }
 
 /// For a case that says nothing, and on top of what it says.
