@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn the_user_s_own_file_comes_first() {
-        let places = of_user(Path::new("/home/x"), Path::new("/home/x/.config"));
-        assert_eq!(places[0], Path::new("/home/x/.config/snodo/mcp.json"));
-        assert!(places.iter().all(|place| place.starts_with("/home/x")));
+        let places = of_user(Path::new("/srv/x"), Path::new("/srv/x/.config"));
+        assert_eq!(places[0], Path::new("/srv/x/.config/snodo/mcp.json"));
+        assert!(places.iter().all(|place| place.starts_with("/srv/x")));
     }
 }
