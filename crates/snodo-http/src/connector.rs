@@ -16,12 +16,14 @@ use crate::credentials::{Credentials, Erased};
 use crate::decode::Codings;
 use crate::dial::{Dial, Route};
 use crate::errands::{Addresses, Errands};
+use crate::event_stream::EventStream;
 use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
 use crate::provider::Provider;
 use crate::proxy::Proxies;
+use crate::redirect;
 use crate::target::Target;
 use crate::tls::Tls;
 use crate::transport::HttpTransport;
@@ -199,6 +201,60 @@ impl Http {
         self.with(|http| http.limits.resume_delay = delay)
     }
 
+    /// The same way to another URL of the same server, with the same headers and credentials: for
+    /// transports that are built on this one. A reference is resolved against the URL.
+    ///
+    /// ```
+    /// use snodo_http::Http;
+    /// use snodo_transport::Connect;
+    ///
+    /// let server = Http::new("http://localhost:3001/sse")?;
+    /// assert_eq!(server.at("/messages?session=1")?.target(), "http://localhost:3001/messages");
+    /// assert!(server.at("http://elsewhere.example/messages").is_err());
+    /// # Ok::<(), snodo_types::TransportError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TransportFault::Usage`]: it is no URL, or leads to another scheme, host or port, which would
+    /// be handed what belongs to this one.
+    pub fn at(&self, reference: &str) -> Result<Self, TransportError> {
+        let target = redirect::within(&self.target, reference).ok_or_else(|| {
+            let (from, to) = (self.target.shown(), self.target.show_location(reference));
+            let why = format!("{to} is no place on the server of {from}");
+            TransportError::new(TransportFault::Usage, why).not_processed()
+        })?;
+        Ok(self.clone().with(|http| http.target = Arc::new(target)))
+    }
+
+    /// Opens an event stream by GET: for transports that are built on this one. It carries the same
+    /// headers and credentials as a message.
+    ///
+    /// # Errors
+    ///
+    /// As for messages; a status that is no success, and a success that is no event stream, is an
+    /// error too.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn events(&self) -> Result<EventStream, TransportError> {
+        self.check_connect()?;
+        EventStream::open(self.wire()).await
+    }
+
+    /// Refuses what contradicts itself.
+    fn check_connect(&self) -> Result<Handle, TransportError> {
+        if self.credentials.is_some() && self.fixed.has_authorization() {
+            let why = "credentials and a fixed authorization header contradict each other";
+            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
+        }
+        if let Some(why) = self.tls.contradiction() {
+            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
+        }
+        Handle::try_current().map_err(|_| fault::no_runtime())
+    }
+
     /// The way that connections go.
     fn route(&self) -> Route {
         #[cfg(unix)]
@@ -292,14 +348,7 @@ impl Connect for Http {
     type Transport = HttpTransport;
 
     async fn connect(&self) -> Result<HttpTransport, TransportError> {
-        if self.credentials.is_some() && self.fixed.has_authorization() {
-            let why = "credentials and a fixed authorization header contradict each other";
-            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
-        }
-        if let Some(why) = self.tls.contradiction() {
-            return Err(TransportError::new(TransportFault::Usage, why).not_processed());
-        }
-        let runtime = Handle::try_current().map_err(|_| fault::no_runtime())?;
+        let runtime = self.check_connect()?;
         Ok(HttpTransport::new(self.wire(), runtime))
     }
 

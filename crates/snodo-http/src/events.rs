@@ -58,12 +58,28 @@ impl Events {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Found, TransportError>>> {
         loop {
-            while let Some(event) = self.reader.next_event() {
-                match event.map(found) {
-                    Ok(Some(found)) => return Poll::Ready(Some(Ok(found))),
-                    Ok(None) => {}
-                    Err(TooLong) => return Poll::Ready(Some(Err(self.too_long()))),
+            match ready!(self.poll_event(cx)).transpose() {
+                Ok(Some(event)) => {
+                    if let Some(found) = found(event) {
+                        return Poll::Ready(Some(Ok(found)));
+                    }
                 }
+                Ok(None) => return Poll::Ready(None),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+
+    /// The next event of any type; `None` at the end of the stream.
+    pub(crate) fn poll_event(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Event, TransportError>>> {
+        loop {
+            match self.reader.next_event() {
+                Some(Ok(event)) => return Poll::Ready(Some(Ok(event))),
+                Some(Err(TooLong)) => return Poll::Ready(Some(Err(self.too_long()))),
+                None => {}
             }
             match ready!(self.body.poll_data(cx)) {
                 Some(Ok(chunk)) => self.reader.feed(chunk),

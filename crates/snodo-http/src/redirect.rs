@@ -15,8 +15,12 @@ pub(crate) fn followed(from: &Target, status: StatusCode, headers: &HeaderMap) -
     if !is_redirect(status) {
         return None;
     }
-    let location = headers.get(LOCATION)?.to_str().ok()?;
-    let to = Target::parse(&resolved(from, location)?).ok()?;
+    within(from, headers.get(LOCATION)?.to_str().ok()?)
+}
+
+/// What a reference stands for, if it stays within the origin.
+pub(crate) fn within(from: &Target, reference: &str) -> Option<Target> {
+    let to = Target::parse(&resolved(from, reference)?).ok()?;
     (to.origin() == from.origin()).then_some(to)
 }
 

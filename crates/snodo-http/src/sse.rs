@@ -6,8 +6,16 @@
 
 use bytes::{Buf as _, Bytes};
 
-/// One event that was dispatched.
-#[derive(Debug, PartialEq, Eq)]
+/// One event of an event stream.
+///
+/// ```
+/// # fn read(event: snodo_http::Event) {
+/// if event.name == "endpoint" {
+///     println!("messages go to {}", event.data);
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
     /// The type; empty stands for `message`.

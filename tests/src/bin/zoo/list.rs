@@ -34,6 +34,7 @@ pub(crate) struct Server {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Transport {
     Http,
+    Sse,
     Stdio,
 }
 

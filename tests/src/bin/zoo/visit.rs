@@ -6,6 +6,7 @@ use snodo::http::Http;
 use snodo::stdio::{Stderr, Stdio};
 use snodo::types::ServerCapabilities;
 use snodo::{Builder, Client, Error, ProtocolVersion};
+use snodo_sse_legacy::SseLegacy;
 
 use crate::events;
 use crate::keeper::House;
@@ -71,6 +72,10 @@ async fn connect(
         Transport::Http => {
             let url = house.url.as_deref().unwrap_or_default();
             builder.connect(Http::new(url)?).await
+        }
+        Transport::Sse => {
+            let url = house.url.as_deref().unwrap_or_default();
+            builder.connect(SseLegacy::new(Http::new(url)?)).await
         }
         Transport::Stdio => {
             let mut target = Stdio::new(&server.command).args(&server.args).stderr(Stderr::Null);
