@@ -11,6 +11,7 @@
 
 mod apart;
 mod authority;
+mod bench;
 mod cases;
 mod conformance;
 mod coverage;
@@ -112,6 +113,11 @@ const COMMANDS: &[Command] = &[
         run: tools::install_peers,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
+    Command {
+        name: "bench",
+        about: "speed against a hand-written loop and rmcp [--instructions] [--check] …",
+        run: bench::run,
+    },
     Command {
         name: "vocabulary",
         about: "what the schemas say, for the types to be held to --from DIR",

@@ -18,6 +18,7 @@ pub(crate) enum Tool {
     Python,
     Redis,
     Tinyproxy,
+    Valgrind,
 }
 
 /// The search path of every step: what this project installed for itself comes last, so that a machine's own wins.
@@ -72,6 +73,7 @@ impl Tool {
             Self::Tinyproxy => stands("tinyproxy"),
             Self::Python => runs("python3", &["-c", "import venv, ensurepip"]),
             Self::Redis => runs("redis-server", &["--version"]),
+            Self::Valgrind => runs("valgrind", &["--version"]),
         }
     }
 
@@ -83,6 +85,7 @@ impl Tool {
             Self::Python => &["python3", "python3-venv", "python3-pip"],
             Self::Redis => &["redis-server"],
             Self::Tinyproxy => &["tinyproxy"],
+            Self::Valgrind => &["valgrind"],
         }
     }
 }
