@@ -25,6 +25,8 @@
 //!
 //! # Features
 //!
+//! - `blocking`: the same verbs for programs without async ([`blocking`]); brings nothing but a
+//!   thread.
 //! - `compression`: answers as gzip, brotli or zstd (`Http::compression`); brings flate2,
 //!   brotli-decompressor and zstd, and a C compiler to build.
 //! - `stdio` (default): servers as child processes and over byte pipes; brings `snodo-stdio`.
@@ -43,6 +45,8 @@
 
 mod aside;
 mod attendant;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod builder;
 pub mod cache;
 mod call;

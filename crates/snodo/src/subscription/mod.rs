@@ -135,6 +135,12 @@ impl Subscription {
     /// Ends the subscription, as dropping it does.
     pub fn close(self) {}
 
+    /// The same for one that is held.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn end(&mut self) {
+        self.source = Source::Over;
+    }
+
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         let polled = match &mut self.source {
             Source::Bridged(bridged) => bridged.poll_event(cx),
