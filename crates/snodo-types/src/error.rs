@@ -446,7 +446,8 @@ mod tests {
 
     #[test]
     fn what_a_server_says_cannot_steer_a_terminal() {
-        let error = Error::from(ErrorObject::new(1, "\u{1b}[2Jgone\r\n\u{202e}")).at("tools/call", "x");
+        let error =
+            Error::from(ErrorObject::new(1, "\u{1b}[2Jgone\r\n\u{202e}")).at("tools/call", "x");
         assert_eq!(error.to_string(), "tools/call at x: \\u{1b}[2Jgone\\r\\n\\u{202e} (1)");
         let long = Error::from(ErrorObject::new(1, "x".repeat(10_000)));
         assert!(long.to_string().chars().count() < 520);

@@ -13,6 +13,5 @@
 /// ```
 #[must_use]
 pub fn steers(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

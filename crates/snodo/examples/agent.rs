@@ -5,7 +5,7 @@
 //! the model sees: add, divide
 //! add {"a":20,"b":22} -> 42
 //! divide {"a":42,"b":0} -> failed: nothing can be divided by zero
-//! multiply {} -> failed: tools/call at direct: no tool "multiply" (-32602)
+//! multiply {} -> failed: tools/call at the server in this process: unknown tool: "multiply" (-32602)
 //! the model says: 42, and no more than that
 //! ```
 
@@ -46,8 +46,8 @@ async fn run(client: &Client, model: &mut impl Model) -> Result<String, Error> {
         };
         // A failure is something that the model should read: it may do better next time.
         let result = match client.call_tool(&*tool, &arguments).await {
-            Ok(reply) if reply.is_error() => Err(reply.text().into_owned()),
-            Ok(reply) => Ok(reply.text().into_owned()),
+            Ok(reply) if reply.is_error() => Err(reply.text()),
+            Ok(reply) => Ok(reply.text()),
             // Without a connection there is nothing to go on with.
             Err(error) if error.is_closed() => return Err(error),
             Err(error) => Err(error.to_string()),
@@ -110,7 +110,7 @@ fn calculator() -> Server {
         .tool("divide", schema, |args: Operands, _| async move {
             Ok(match args.a.checked_div(args.b) {
                 Some(result) => CallToolResult::from_text(result.to_string()),
-                None => CallToolResult::from_text("nothing can be divided by zero").failed(),
+                None => CallToolResult::error("nothing can be divided by zero"),
             })
         })
 }

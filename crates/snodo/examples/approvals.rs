@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use snodo::direct::Server;
-use snodo::types::{CallToolResult, Kind, Tool, ToolAnnotations};
+use snodo::types::{CallToolResult, Kind, Tool};
 use snodo::{Call, Calls, Client, Error};
 use tower::layer::layer_fn;
 use tower::{Service, ServiceExt, service_fn};
@@ -30,9 +30,9 @@ trait Person: Send + Sync + 'static {
 async fn main() -> Result<(), Error> {
     // Annotations are a server's word: trust them where you trust the server.
     let trusted = Client::direct(server()).await?;
-    let reads = |tool: &Tool| tool.annotations().read_only_hint == Some(true);
-    let harmless: BTreeSet<_> =
-        trusted.list_tools().await?.into_iter().filter(reads).map(|tool| tool.name).collect();
+    let reads = |tool: &Tool| tool.annotations().is_read_only();
+    let tools = trusted.list_tools().await?;
+    let harmless = tools.into_iter().filter(reads).map(|tool| tool.name).collect();
 
     let client = policed(harmless, Arc::new(Once::default())).await?;
     for tool in ["look", "erase", "erase"] {
@@ -87,8 +87,6 @@ impl Person for Once {
 
 fn server() -> Server {
     let done = |_: Value, _| async { Ok(CallToolResult::from_text("done")) };
-    let reads = ToolAnnotations { read_only_hint: Some(true), ..ToolAnnotations::default() };
-    Server::new("files", "1.0.0")
-        .add_tool(Tool::new("look", json!({})).with_annotations(reads), done)
-        .tool("erase", json!({}), done)
+    let look = Tool::new("look", json!({})).with_annotations(json!({ "readOnlyHint": true }));
+    Server::new("files", "1.0.0").tool_with(look, done).tool("erase", json!({}), done)
 }

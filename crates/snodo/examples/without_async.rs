@@ -18,10 +18,11 @@ use snodo::types::CallToolResult;
 use snodo::{Error, ProtocolVersion};
 
 fn main() -> Result<(), Error> {
-    let server = Server::new("demo", "1.0.0").tool("greet", json!({}), |args: Value, _| async move {
-        let name = args["name"].as_str().unwrap_or("stranger");
-        Ok(CallToolResult::from_text(format!("Hello, {name}!")))
-    });
+    let server =
+        Server::new("demo", "1.0.0").tool("greet", json!({}), |args: Value, _| async move {
+            let name = args["name"].as_str().unwrap_or("stranger");
+            Ok(CallToolResult::from_text(format!("Hello, {name}!")))
+        });
     // With a server of yours: `Client::connect(Stdio::new("npx").args(["-y", "some-server"]))`.
     let client = Client::open(snodo::Client::direct(server))?;
     for tool in client.list_tools().wait()? {

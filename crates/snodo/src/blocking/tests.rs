@@ -1,3 +1,5 @@
+//! The verbs that wait, against servers in this process and peers in memory.
+
 use std::future::pending;
 use std::time::Duration;
 

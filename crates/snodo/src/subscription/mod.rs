@@ -133,10 +133,11 @@ impl Subscription {
     }
 
     /// Ends the subscription, as dropping it does.
-    pub fn close(self) {}
+    pub fn close(mut self) {
+        self.end();
+    }
 
     /// The same for one that is held.
-    #[cfg(feature = "blocking")]
     pub(crate) fn end(&mut self) {
         self.source = Source::Over;
     }
