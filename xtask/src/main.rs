@@ -21,6 +21,7 @@ mod harness;
 mod metadata;
 mod shell;
 mod source;
+mod spans;
 mod step;
 mod test;
 mod tidy;
@@ -111,6 +112,11 @@ const COMMANDS: &[Command] = &[
         name: "peers",
         about: "installs the servers and proxies that some tests run against",
         run: tools::install_peers,
+    },
+    Command {
+        name: "spans",
+        about: "what a call pays for its span where nobody listens, counted",
+        run: spans::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {

@@ -147,6 +147,12 @@ impl Driver {
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
+        if self.span.is_silent() { self.poll_answer(cx) } else { self.poll_told(cx) }
+    }
+
+    /// The same where somebody listens; apart, so that who does not pays nothing for it.
+    #[cold]
+    fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         let entered = self.span.entered();
         let answer = ready!(self.poll_answer(cx));
         drop(entered);
@@ -241,8 +247,7 @@ impl Driver {
                 Step::Done(result) => return Some(result),
                 Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
                 Step::Send(mut envelope) => {
-                    let version = connection.opened.dialect.version();
-                    self.span.sent(envelope.id, version, &connection.span);
+                    self.span.sent(envelope.id, &connection);
                     envelope.names_caller = matches!(self.naming, Naming::Somebody(_));
                     self.served = connection.context.served.total().0;
                     self.exchange = Some(connection.transport.exchange(envelope));

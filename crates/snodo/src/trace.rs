@@ -13,6 +13,8 @@ use tracing::span::EnteredSpan;
 use tracing::{Span, info_span};
 
 use crate::call::Call;
+use crate::connection::Connection;
+use crate::running::Answer;
 use crate::timer;
 
 /// The span of one connection, from the first try to open it until nothing holds it any more. It
@@ -27,13 +29,19 @@ pub(crate) struct ConnectionSpan {
     over: AtomicBool,
 }
 
-/// The span of one call, from its start to its answer. Where nobody listens it is nothing.
+/// The span of one call, from its start to its answer. Where nobody listens it is one null pointer:
+/// each byte of a call is moved several times before it is sent.
 #[derive(Debug)]
-pub(crate) struct CallSpan {
+pub(crate) struct CallSpan(Option<Box<Told>>);
+
+/// A call that somebody wants to know of, until it ended.
+#[derive(Debug)]
+struct Told {
     span: Span,
-    since: Option<Instant>,
+    since: Instant,
     /// The connection it was sent on last.
     connection: u64,
+    over: bool,
 }
 
 /// Where something is told: within a span, or within nothing.
@@ -143,70 +151,79 @@ impl CallSpan {
             code = Empty,
             duration = Empty,
         );
-        let since = (!span.is_disabled()).then(timer::now);
-        Self { span, since, connection: 0 }
+        if span.is_disabled() {
+            return Self(None);
+        }
+        Self(Some(Box::new(Told { span, since: timer::now(), connection: 0, over: false })))
     }
 
-    /// Until the guard is gone, what is told is told within it.
-    pub(crate) fn entered(&self) -> EnteredSpan {
-        self.span.clone().entered()
+    /// Whether nobody listens.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Until the guard is gone, what is told is told within it. `None` where nobody listens.
+    pub(crate) fn entered(&self) -> Option<EnteredSpan> {
+        self.0.as_ref().map(|told| told.span.clone().entered())
     }
 
     /// What is told within it.
     pub(crate) fn scope(&self) -> Scope {
-        Scope(self.span.clone())
+        self.0.as_ref().map_or_else(Scope::none, |told| Scope(told.span.clone()))
     }
 
     /// It is sent under this id; a later sending has another.
-    pub(crate) fn sent(
-        &mut self,
-        id: Option<u64>,
-        version: ProtocolVersion,
-        connection: &ConnectionSpan,
-    ) {
-        if self.since.is_none() {
-            return;
-        }
-        if let Some(id) = id {
-            self.span.record("id", id);
-        }
-        if self.connection != connection.number {
-            self.connection = connection.number;
-            self.span.record("connection", connection.number);
-            self.span.record("protocol", version.as_str());
-            self.span.follows_from(&connection.span);
+    pub(crate) fn sent(&mut self, id: Option<u64>, on: &Connection) {
+        if let Some(told) = &mut self.0 {
+            told.sent(id, on);
         }
     }
 
     /// How it ended. Told once.
-    pub(crate) fn ended(&mut self, answer: &Result<Outcome<Message>, Error>) {
-        if self.since.is_none() {
-            return;
-        }
+    pub(crate) fn ended(&mut self, answer: &Answer) {
+        let Some(told) = self.0.as_mut().filter(|told| !told.over) else { return };
         let outcome = match answer {
             Ok(Outcome::Complete(message)) if is_kept(message) => "kept",
             Ok(Outcome::Complete(message)) if is_tool_error(message) => "tool_error",
             Ok(Outcome::Complete(_)) => "ok",
             Ok(Outcome::InputRequired(_)) => "input_required",
             Err(error) => {
-                self.span.record("code", error.code());
+                told.span.record("code", error.code());
                 word(error)
             }
         };
-        self.end(outcome);
-    }
-
-    fn end(&mut self, outcome: &'static str) {
-        let Some(since) = self.since.take() else { return };
-        self.span.record("outcome", outcome);
-        self.span.record("duration", seconds(since));
+        told.end(outcome);
     }
 }
 
-impl Drop for CallSpan {
+impl Told {
+    #[cold]
+    fn sent(&mut self, id: Option<u64>, on: &Connection) {
+        if let Some(id) = id {
+            self.span.record("id", id);
+        }
+        let connection = &on.span;
+        if self.connection != connection.number {
+            self.connection = connection.number;
+            self.span.record("connection", connection.number);
+            self.span.record("protocol", on.opened.dialect.version().as_str());
+            self.span.follows_from(&connection.span);
+        }
+    }
+
+    fn end(&mut self, outcome: &'static str) {
+        self.over = true;
+        self.span.record("outcome", outcome);
+        self.span.record("duration", seconds(self.since));
+    }
+}
+
+impl Drop for Told {
     /// Whoever dropped the call gave it up.
     fn drop(&mut self) {
-        self.end("cancelled");
+        if !self.over {
+            self.end("cancelled");
+        }
     }
 }
 

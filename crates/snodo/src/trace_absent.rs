@@ -2,9 +2,11 @@
 //!
 //! It stands in the place of `trace.rs` where `cfg(snodo_without_spans)` is set.
 
-use snodo_types::{Error, Message, Outcome, ProtocolVersion};
+use snodo_types::{Error, ProtocolVersion};
 
 use crate::call::Call;
+use crate::connection::Connection;
+use crate::running::Answer;
 
 /// In the place of a connection's span.
 #[derive(Debug)]
@@ -18,9 +20,9 @@ pub(crate) struct CallSpan;
 #[derive(Clone, Debug)]
 pub(crate) struct Scope;
 
-/// In the place of a span that is entered.
+/// In the place of a span that is entered: there is none.
 #[derive(Debug)]
-pub(crate) struct Entered;
+pub(crate) enum Entered {}
 
 impl Scope {
     pub(crate) fn none() -> Self {
@@ -55,15 +57,19 @@ impl CallSpan {
         Self
     }
 
-    pub(crate) fn entered(&self) -> Entered {
-        Entered
+    pub(crate) fn is_silent(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn entered(&self) -> Option<Entered> {
+        None
     }
 
     pub(crate) fn scope(&self) -> Scope {
         Scope
     }
 
-    pub(crate) fn sent(&mut self, _: Option<u64>, _: ProtocolVersion, _: &ConnectionSpan) {}
+    pub(crate) fn sent(&mut self, _: Option<u64>, _: &Connection) {}
 
-    pub(crate) fn ended(&mut self, _: &Result<Outcome<Message>, Error>) {}
+    pub(crate) fn ended(&mut self, _: &Answer) {}
 }

@@ -6,8 +6,8 @@ use std::future::{IntoFuture, pending};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::json;
-use snodo_transport::connect_fn;
-use snodo_types::{TraceContext, TransportError, TransportFault};
+use snodo_transport::{Incoming, connect_fn};
+use snodo_types::{Fingerprint, TraceContext, TransportError, TransportFault};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -340,6 +340,22 @@ async fn a_call_that_is_answered_by_what_was_kept_says_so() {
     assert_eq!(of(&calls, "outcome"), [Some("ok"), Some("kept")]);
     assert!(calls[0].contains_key("id") && !calls[1].contains_key("id"), "{calls:?}");
     assert_eq!(peer.methods(), ["tools/list"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_private_and_kept_is_answered_before_it_is_written_which_gives_nothing_up() {
+    let spans = Spans::default();
+    let peer = Peer::own_stream(|call: Call| async move {
+        call.tell(Incoming::Caller(Fingerprint::of(&[b"ada"]))).await;
+        tokio::task::yield_now().await;
+        call.answer(json!({ "tools": [], "ttlMs": 60_000, "cacheScope": "private" })).await;
+        Ok(())
+    });
+    let client = stateless().cache(Cache::memory()).connect(peer).await.expect("connected");
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    client.list_tools().await.expect("fetched");
+    client.list_tools().await.expect("kept");
+    assert_eq!(of(&spans.calls(), "outcome"), [Some("ok"), Some("kept")]);
 }
 
 #[tokio::test(start_paused = true)]
