@@ -14,6 +14,7 @@ async fn every_example_prints_what_its_first_lines_say() {
     let mut sources = sources(&crates.join("snodo/examples"));
     sources.append(&mut self::sources(&crates.join("snodo-transport/examples")));
     sources.append(&mut self::sources(&crates.join("snodo-tasks/examples")));
+    sources.append(&mut self::sources(&crates.join("snodo-skills/examples")));
     let programs = build().await;
     let mut wrong = Vec::new();
     for (name, source) in &sources {

@@ -80,4 +80,10 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<snodo_skills::Error> for Failure {
+    fn from(error: snodo_skills::Error) -> Self {
+        Self::Step(error.to_string())
+    }
+}
+
 const DEADLINE: Duration = Duration::from_secs(25);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use snodo::http::Http;
 use snodo::types::TransportError;
 use snodo::{Builder, Client};
+use snodo_skills::{ErrorKind, SkillClient};
 
 use crate::{Failure, Task, credentials};
 
@@ -22,6 +23,9 @@ pub(crate) async fn run(task: &Task) -> Done {
         "http-invalid-tool-headers" => invalid_tool_headers(task).await,
         "json-schema-2020-12-preservation" => schema_preservation(task).await,
         "sep-2640-client-no-prefetch" => skills(task).await,
+        "sep-2640-client-verify-digest"
+        | "sep-2640-client-verify-frontmatter"
+        | "sep-2640-client-verify-size" => tampered_skill(task).await,
         "auth/client-credentials-jwt"
         | "auth/client-credentials-basic"
         | "auth/enterprise-managed-authorization"
@@ -143,7 +147,27 @@ async fn schema_preservation(task: &Task) -> Done {
 
 async fn skills(task: &Task) -> Done {
     let client = connect(task, json!({})).await?;
-    client.request("skills/list", json!({})).await?;
+    SkillClient::new(&client).list().await?;
+    client.close().await;
+    Ok(())
+}
+
+/// The skill is another one than its entry says, so that it is not loaded and no file of it read.
+async fn tampered_skill(task: &Task) -> Done {
+    let client = connect(task, json!({})).await?;
+    let skills = SkillClient::new(&client);
+    for skill in skills.list().await? {
+        match skills.load(&skill).await {
+            Err(error) if error.kind() == ErrorKind::Mismatch => {}
+            Err(error) => return Err(error.into()),
+            Ok(loaded) => {
+                for file in skill.files().unwrap_or_default() {
+                    loaded.read(file.uri()).await?;
+                }
+                return Err(missing("a skill that was tampered with is loaded"));
+            }
+        }
+    }
     client.close().await;
     Ok(())
 }
