@@ -20,6 +20,26 @@ struct ResultsGuide;
 #[doc = include_str!("../../docs/guides/authorization.md")]
 struct AuthorizationGuide;
 
+/// The guides that need every feature or more than one crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/getting-started.md")]
+struct GettingStartedGuide;
+
+/// The guide to extensions.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/extensions.md")]
+struct ExtensionsGuide;
+
+/// The guide from rmcp.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/from-rmcp.md")]
+struct FromRmcpGuide;
+
+/// The guide to security.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/security.md")]
+struct SecurityGuide;
+
 pub use actor::Actor;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};
