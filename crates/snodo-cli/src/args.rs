@@ -63,7 +63,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
 
-    /// Log more: -v what servers write to their error stream, and progress; -vv details
+    /// Show more: -v each message (secrets hidden), and what servers write to their error stream; -vv
+    /// all of it, and what the library does
     #[arg(short, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -125,6 +126,93 @@ pub(crate) enum Command {
     #[command(override_usage = "snodo ping [OPTIONS] TARGET\n       \
                                 snodo ping [OPTIONS] -- COMMAND [ARG]...")]
     Ping(Words),
+    /// Look at every step of getting to work with a server, and tell in plain words what is wrong
+    #[command(override_usage = "snodo doctor [OPTIONS] TARGET\n       \
+                                snodo doctor [OPTIONS] -- COMMAND [ARG]...")]
+    Doctor(Words),
+    /// Show events as they come: changed lists, or changes of the resources that are named
+    #[command(override_usage = "snodo listen [OPTIONS] TARGET [URI]...\n       \
+                                snodo listen [OPTIONS] [URI]... -- COMMAND [ARG]...")]
+    Listen {
+        #[command(flatten)]
+        words: Words,
+        /// End after so many events
+        #[arg(long, value_name = "N")]
+        count: Option<u64>,
+        /// End after so long
+        #[arg(long = "for", value_name = "SECONDS")]
+        time: Option<String>,
+    },
+    /// Ask how an argument of a prompt, or of a template of resources, may go on
+    #[command(
+        override_usage = "snodo complete [OPTIONS] TARGET NAME|TEMPLATE KEY=TYPED [KNOWN=VALUE]..."
+    )]
+    Complete(Words),
+    /// Call a tool many times, and tell how long that takes
+    #[command(override_usage = "snodo bench [OPTIONS] TARGET TOOL [KEY=VALUE]...\n       \
+                                snodo bench [OPTIONS] TOOL [KEY=VALUE]... -- COMMAND [ARG]...")]
+    Bench {
+        #[command(flatten)]
+        words: Words,
+        /// The arguments as a JSON object; KEY=VALUE wins over what stands in it
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
+        /// How many calls; one more before them is not counted
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+        calls: u64,
+        /// How many of them at once
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        at_once: u64,
+    },
+    /// Log in at a server that is reached by a URL; later commands use the login
+    #[command(override_usage = "snodo login [OPTIONS] TARGET")]
+    Login {
+        #[command(flatten)]
+        words: Words,
+        /// A client id that was registered beforehand
+        #[arg(long, value_name = "ID")]
+        client_id: Option<String>,
+        /// Scopes besides those that the server asks for
+        #[arg(long, value_name = "SCOPES")]
+        scope: Option<String>,
+        /// The program that opens the page, in place of the system's browser
+        #[arg(long, value_name = "PROGRAM")]
+        browser: Option<String>,
+        /// Type the address that the browser ends up at, where it is on another machine
+        #[arg(long)]
+        paste: bool,
+    },
+    /// Give a login up
+    #[command(override_usage = "snodo logout [OPTIONS] TARGET")]
+    Logout(Words),
+    /// List the logins
+    #[command(override_usage = "snodo whoami [OPTIONS] [TARGET]")]
+    Whoami(Words),
+    /// Run a command, and write what server and client say to each other into a file, without secrets
+    #[command(override_usage = "snodo record FILE COMMAND [WORD]...")]
+    Record {
+        /// The file; what is there is written over
+        file: PathBuf,
+        /// A command of snodo, such as `call demo echo text=hi`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Run a command against what was recorded: it stands without its TARGET
+    #[command(override_usage = "snodo replay FILE COMMAND [WORD]...")]
+    Replay {
+        /// A file that `snodo record` wrote
+        file: PathBuf,
+        /// A command of snodo without TARGET, such as `call echo text=hi`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Write a script that completes the command line in your shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page
+    Man,
     /// List the servers of your configuration: where each stands, and what is wrong with it
     #[command(after_help = PLACES)]
     Config {
@@ -171,6 +259,7 @@ Examples:
   snodo tools 'npx -y @modelcontextprotocol/server-everything'
   snodo call echo text=hi -- node server.mjs
   snodo call files search pattern=@pattern.txt --json
+  snodo doctor 'node server.mjs'
   snodo config
 
 Exit status:

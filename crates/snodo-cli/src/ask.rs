@@ -1,17 +1,26 @@
 //! What is asked of which server.
 
 use snodo::Error;
-use snodo::types::Raw;
+use snodo::types::{CompleteParams, CompletionReference, Raw};
 
 use crate::args::{Command, Options, Words};
 use crate::arguments::{Arguments, pairs};
+use crate::login::Login;
+use crate::run::{Listening, Load};
+use crate::settings::read_seconds;
 use crate::target::Target;
 
 /// A command that makes sense, as far as that can be told without the server.
 #[derive(Debug)]
 pub(crate) enum Ask {
+    Bench { tool: String, arguments: Arguments, load: Load },
     Call { tool: String, arguments: Arguments },
+    Complete(CompleteParams),
+    Doctor,
     Inspect,
+    Listen(Listening),
+    Login(Login),
+    Logout,
     Ping,
     Prompt { name: String, arguments: Vec<(String, String)> },
     Prompts,
@@ -36,7 +45,36 @@ impl Ask {
                 let arguments = Arguments::read(&words.rest, args.as_deref())?;
                 Ok((words.target, Self::Call { tool, arguments }, words.options))
             }
-            Command::Config { .. } => Err(Error::usage("`config` needs no server")),
+            Command::Bench { words, args, calls, at_once } => {
+                let mut words = Line::of(words)?;
+                let tool = words.take("the name of a tool")?;
+                let arguments = Arguments::read(&words.rest, args.as_deref())?;
+                let load = Load { calls, at_once };
+                Ok((words.target, Self::Bench { tool, arguments, load }, words.options))
+            }
+            Command::Complete(words) => {
+                let mut words = Line::of(words)?;
+                let name = words.take("the name of a prompt, or a template of resources,")?;
+                let params = read_completion(name, &words.rest)?;
+                Ok((words.target, Self::Complete(params), words.options))
+            }
+            Command::Doctor(words) => Line::of(words)?.finish(Self::Doctor),
+            Command::Listen { words, count, time } => {
+                let words = Line::of(words)?;
+                let time = time.as_deref().map(read_seconds).transpose()?;
+                let listening = Listening { uris: words.rest, count, time };
+                Ok((words.target, Self::Listen(listening), words.options))
+            }
+            Command::Login { words, client_id, scope, browser, paste } => {
+                Line::of(words)?.finish(Self::Login(Login { client_id, scope, browser, paste }))
+            }
+            Command::Logout(words) => Line::of(words)?.finish(Self::Logout),
+            Command::Completions { .. }
+            | Command::Config { .. }
+            | Command::Man
+            | Command::Record { .. }
+            | Command::Replay { .. }
+            | Command::Whoami(_) => Err(Error::usage("this command stands alone")),
             Command::Inspect(words) => Line::of(words)?.finish(Self::Inspect),
             Command::Ping(words) => Line::of(words)?.finish(Self::Ping),
             Command::Prompt(words) => {
@@ -100,6 +138,21 @@ impl Line {
             Some(word) => Err(Error::usage(format!("nothing is expected at {word:?}"))),
         }
     }
+}
+
+/// The first word is the argument to complete, and others are known already.
+fn read_completion(name: String, words: &[String]) -> Result<CompleteParams, Error> {
+    let is_template = name.contains("://") || name.contains('{');
+    let reference = match is_template {
+        true => CompletionReference::resource(name),
+        false => CompletionReference::prompt(name),
+    };
+    let pairs = pairs(words)?;
+    let [(argument, typed), known @ ..] = pairs.as_slice() else {
+        return Err(Error::usage("the argument to complete is missing: KEY=TYPED"));
+    };
+    let params = CompleteParams::new(reference, *argument, *typed);
+    Ok(known.iter().fold(params, |params, (key, value)| params.with_context(key, value)))
 }
 
 fn read_params(text: String) -> Result<Raw, Error> {

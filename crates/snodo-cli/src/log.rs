@@ -3,8 +3,12 @@
 use std::io::{self, Write};
 
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::{Layer, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::safe;
+use crate::doctor::Warnings;
+use crate::{safe, wait};
 
 /// Logs from now on: warnings, and more with each `-v`.
 pub(crate) fn start(verbosity: u8) {
@@ -14,18 +18,32 @@ pub(crate) fn start(verbosity: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_ansi(false)
-        .without_time()
-        .with_writer(|| SafeStderr)
-        .init();
+    tracing_subscriber::registry().with(lines().with_filter(level)).init();
+}
+
+/// Logs what is asked for, and collects warnings besides.
+pub(crate) fn start_collecting(verbosity: u8, warnings: Warnings) {
+    let level = match verbosity {
+        0 => LevelFilter::OFF,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    tracing_subscriber::registry().with(lines().with_filter(level)).with(warnings).init();
+}
+
+fn lines<S>() -> impl Layer<S>
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+{
+    tracing_subscriber::fmt::layer().with_ansi(false).without_time().with_writer(|| SafeStderr)
 }
 
 /// Writes a line for people to the error stream.
 pub(crate) fn tell(line: &str) {
     // When nobody reads the error stream there is nobody to tell that to.
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    wait::aside(|| {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    });
 }
 
 /// The error stream, for records that end with a newline and hold no other: what servers say is in

@@ -5,9 +5,12 @@ mod arguments;
 mod ask;
 mod catalog;
 mod demo;
+mod doctor;
 mod failure;
 mod hints;
+mod interact;
 mod log;
+mod login;
 mod output;
 mod print;
 mod run;
@@ -15,44 +18,106 @@ mod safe;
 mod save;
 mod settings;
 mod signals;
+mod tap;
 mod target;
 mod terminal;
+mod wait;
 
+use std::ffi::OsString;
 use std::future::Future;
+use std::iter;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use snodo::{Client, Error};
 use snodo_config::Config;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Options, Words};
 use crate::ask::Ask;
+use crate::doctor::Warnings;
 use crate::failure::{Failure, Status};
-use crate::run::{Answer, Form};
+use crate::run::{Answer, Connected, Form};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::target::Target;
+use crate::terminal::Style;
+use crate::wait::Waiting;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    let form = if args::wants_json(&words) { Form::Json } else { Form::People };
-    let status = match Cli::try_parse_from(words) {
-        Ok(cli) => run(cli).unwrap_or_else(|failure| output::fail(&failure, form)),
-        Err(error) => output::refuse(&error, form),
-    };
-    ExitCode::from(status.code())
+    ExitCode::from(run_words(words, None).code())
 }
 
-fn run(cli: Cli) -> Result<Status, Failure> {
-    if let Command::Config { check, options } = cli.command {
-        let settings = Settings::read(cli.options, options)?;
-        log::start(settings.verbosity);
-        let config = catalog::read(&settings.config)?;
-        return drive(list_servers(&config, check, &settings));
+/// Runs a command line; with `record`, its session is written to that file.
+fn run_words(words: Vec<OsString>, record: Option<PathBuf>) -> Status {
+    let form = if args::wants_json(&words) { Form::Json } else { Form::People };
+    match Cli::try_parse_from(words) {
+        Ok(cli) => run(cli, record).unwrap_or_else(|failure| output::fail(&failure, form)),
+        Err(error) => output::refuse(&error, form),
     }
-    let (target, ask, after) = Ask::read(cli.command)?;
-    let settings = Settings::read(cli.options, after)?;
+}
+
+fn run(cli: Cli, record: Option<PathBuf>) -> Result<Status, Failure> {
+    match cli.command {
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "snodo", &mut text);
+            Ok(written(text))
+        }
+        Command::Config { check, options } => {
+            let settings = Settings::read(cli.options, options)?;
+            log::start(settings.verbosity);
+            let config = catalog::read(&settings.config)?;
+            drive(list_servers(&config, check, &settings))
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            let page = clap_mangen::Man::new(Cli::command());
+            page.render(&mut text).map_err(Failure::starting)?;
+            Ok(written(text))
+        }
+        Command::Record { file, command } if record.is_none() => {
+            let words = iter::once(OsString::from("snodo")).chain(command).collect();
+            Ok(run_words(words, Some(file)))
+        }
+        Command::Replay { file, command } if record.is_none() => {
+            let mut words = command.into_iter();
+            let name = words.next().unwrap_or_default();
+            let mut target = OsString::from(target::REPLAY);
+            target.push(file);
+            let words = [OsString::from("snodo"), name, target].into_iter().chain(words);
+            Ok(run_words(words.collect(), None))
+        }
+        Command::Record { .. } | Command::Replay { .. } => {
+            Err(Error::usage("a recording within a recording makes no sense").into())
+        }
+        Command::Whoami(words) => who_am_i(cli.options, words),
+        command => ask(cli.options, command, record),
+    }
+}
+
+/// What is made of the command line alone.
+fn written(text: Vec<u8>) -> Status {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    output::answer(&Answer::new(text), Form::People)
+}
+
+fn who_am_i(before: Options, words: Words) -> Result<Status, Failure> {
+    let settings = Settings::read(before, words.options)?;
+    let target = match words.words.as_slice() {
+        [] => None,
+        [word] => Some(Target::of_word(word)?.resolve(|| catalog::read(&settings.config))?),
+        _ => return Err(Error::usage("one TARGET at most is expected").into()),
+    };
+    let answer = login::who_am_i(target.as_ref(), settings.form())?;
+    Ok(output::answer(&answer, settings.form()))
+}
+
+fn ask(before: Options, command: Command, record: Option<PathBuf>) -> Result<Status, Failure> {
+    let (target, ask, after) = Ask::read(command)?;
+    let mut settings = Settings { record, ..Settings::read(before, after)? };
     let form = settings.form();
     if settings.dry_run
         && let Some(answer) = run::dry(&ask, form)?
@@ -61,8 +126,26 @@ fn run(cli: Cli) -> Result<Status, Failure> {
     }
     let target = target.resolve(|| catalog::read(&settings.config))?;
     run::check(&target, &settings)?;
+    if let Ask::Doctor = ask {
+        let warnings = Warnings::default();
+        log::start_collecting(settings.verbosity, warnings.clone());
+        return drive(see_doctor(&target, &settings, warnings));
+    }
     log::start(settings.verbosity);
-    drive(serve(&target, ask, &settings))
+    match &ask {
+        Ask::Login(_) if !run::is_url(&target) => {
+            Err(Error::usage("only servers that are reached by a URL have logins").into())
+        }
+        Ask::Login(login) => {
+            settings.login = Some(login::prepare(login, &settings)?);
+            drive(serve(&target, ask, &settings))
+        }
+        Ask::Logout => drive(async {
+            let answer = login::log_out(&target, &settings).await?;
+            Ok(output::answer(&answer, form))
+        }),
+        _ => drive(serve(&target, ask, &settings)),
+    }
 }
 
 /// Runs to the end.
@@ -82,7 +165,26 @@ async fn list_servers(
     settings: &Settings,
 ) -> Result<Status, Failure> {
     let mut signals = Signals::new().map_err(Failure::starting)?;
+    let waiting = Waiting::begin(settings.terminal.errors, "connecting to all servers");
     let answer = signals.or(run::list_servers(config, check, settings)).await?;
+    drop(waiting);
+    Ok(output::answer(&answer, settings.form()))
+}
+
+async fn see_doctor(
+    target: &Target,
+    settings: &Settings,
+    warnings: Warnings,
+) -> Result<Status, Failure> {
+    let mut signals = Signals::new().map_err(Failure::starting)?;
+    let waiting = Waiting::begin(settings.terminal.errors, "looking at every step");
+    let report = signals.or(doctor::examine(target, settings, &warnings)).await?;
+    drop(waiting);
+    let text = match settings.form() {
+        Form::Json => run::document(&report.document().to_string()),
+        Form::People => print::report(&report, settings.terminal.output),
+    };
+    let answer = Answer { status: report.status(), ..Answer::new(text) };
     Ok(output::answer(&answer, settings.form()))
 }
 
@@ -90,15 +192,23 @@ async fn list_servers(
 async fn serve(target: &Target, ask: Ask, settings: &Settings) -> Result<Status, Failure> {
     let form = settings.form();
     let mut signals = Signals::new().map_err(Failure::starting)?;
-    let client = signals.or(run::connect(target, settings)).await?.map_err(Failure::connecting)?;
+    let style = if settings.verbosity > 0 { Style::default() } else { settings.terminal.errors };
+    let waiting = Waiting::begin(style, &format!("waiting for {}", target.name()));
+    let connected = signals.or(run::connect(target, settings)).await?;
+    let Connected { client, tape } = connected.map_err(Failure::connecting)?;
     let answered = signals.or(answer(&client, target, ask, settings)).await;
+    drop(waiting);
     let status = match answered {
         Ok(Ok(answer)) => output::answer(&answer, form),
         Ok(Err(error)) => output::fail(&error.into(), form),
         Err(interrupted) => output::fail(&interrupted.into(), form),
     };
     // A second signal ends the wait.
-    match signals.or(client.close()).await {
+    let closed = signals.or(client.close()).await;
+    if let Some(tape) = tape {
+        tape.save()?;
+    }
+    match closed {
         Err(interrupted) => Ok(Failure::from(interrupted).status()),
         Ok(()) => Ok(status),
     }
@@ -110,16 +220,20 @@ async fn answer(
     ask: Ask,
     settings: &Settings,
 ) -> Result<Answer, Error> {
+    if let Ask::Login(_) = ask {
+        return login::log_in(client, target, settings).await;
+    }
+    // In process the library sets no timer. Somebody at a terminal, a listener and a bench need none.
+    let timed = *target == Target::Demo
+        && !settings.terminal.asks
+        && !matches!(ask, Ask::Bench { .. } | Ask::Listen(_));
     let asked = run::ask(client, ask, settings);
-    match target {
-        // In process the library sets no timer, and a person at a terminal needs none.
-        Target::Demo if !settings.terminal.asks => {
-            match tokio::time::timeout(settings.timeout, asked).await {
-                Ok(answered) => answered,
-                Err(_) => Err(Error::timeout(settings.timeout)),
-            }
-        }
-        _ => asked.await,
+    if !timed {
+        return asked.await;
+    }
+    match tokio::time::timeout(settings.timeout, asked).await {
+        Ok(answered) => answered,
+        Err(_) => Err(Error::timeout(settings.timeout)),
     }
 }
 

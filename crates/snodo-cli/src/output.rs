@@ -14,10 +14,16 @@ pub(crate) fn answer(answer: &Answer, form: Form) -> Status {
         log::tell(&format!("snodo: the answer cannot be written: {error}"));
         return Status::Unreachable;
     }
-    if let (Some(remark), Form::People) = (answer.remark, form) {
-        log::tell(&format!("snodo: {remark}"));
+    if let (Some(remark), Form::People) = (&answer.remark, form) {
+        log::tell(&format!("snodo: {}", safe::line(remark)));
     }
     answer.status
+}
+
+/// Writes a part of an answer; whether anybody reads on.
+pub(crate) fn part(text: &str) -> bool {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_ok()
 }
 
 /// Tells of a failure, and gives its status.

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use snodo::{Error, ProtocolVersion};
+use snodo_oauth::OAuth;
 
 use crate::args::Options;
 use crate::run::Form;
+use crate::tap::Wire;
 use crate::terminal::Terminal;
 
 /// What the options mean. The values of variables and headers may be secrets: there is no `Debug`,
 /// and no message shows them.
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) json: bool,
     /// Those of the library unless set.
@@ -27,6 +30,12 @@ pub(crate) struct Settings {
     /// Where pictures and the like go.
     pub(crate) save: Option<PathBuf>,
     pub(crate) terminal: Terminal,
+    /// How much of the wire is shown.
+    pub(crate) wire: Wire,
+    /// Where the session is written down.
+    pub(crate) record: Option<PathBuf>,
+    /// Credentials by which somebody logs in.
+    pub(crate) login: Option<OAuth>,
 }
 
 impl Settings {
@@ -40,6 +49,7 @@ impl Settings {
         let timeout = after.timeout.or(before.timeout);
         let variables = before.env.iter().chain(&after.env);
         let headers = before.header.iter().chain(&after.header);
+        let verbosity = before.verbose.saturating_add(after.verbose);
         let json = before.json || after.json;
         let terminal = if json { Terminal::plain() } else { Terminal::look() };
         Ok(Self {
@@ -49,7 +59,14 @@ impl Settings {
             variables: variables.map(|text| read_variable(text)).collect::<Result<_, _>>()?,
             inherit_environment: before.inherit_env || after.inherit_env,
             headers: headers.map(|text| read_header(text)).collect::<Result<_, _>>()?,
-            verbosity: before.verbose.saturating_add(after.verbose),
+            verbosity,
+            wire: match verbosity {
+                0 => Wire::Hidden,
+                1 => Wire::Short,
+                _ => Wire::Whole,
+            },
+            record: None,
+            login: None,
             config: before.config.into_iter().chain(after.config).collect(),
             dry_run: before.dry_run || after.dry_run,
             save: after.save.or(before.save),
@@ -74,11 +91,11 @@ fn read_versions(text: &str) -> Result<Vec<ProtocolVersion>, Error> {
     Ok(versions)
 }
 
-fn read_seconds(text: &str) -> Result<Duration, Error> {
+pub(crate) fn read_seconds(text: &str) -> Result<Duration, Error> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
         .filter(|seconds| !seconds.is_zero() && *seconds <= LONGEST)
-        .ok_or_else(|| Error::usage("--timeout is a number of seconds above 0, at most a year"))
+        .ok_or_else(|| Error::usage("a time is a number of seconds above 0, at most a year"))
 }
 
 fn read_variable(text: &str) -> Result<(String, String), Error> {

@@ -60,4 +60,4 @@ mod text;
 pub use config::{Config, Source};
 pub use entry::{Entry, Http, Server, Stdio};
 pub use fault::Fault;
-pub use places::{in_folder, places};
+pub use places::{in_folder, places, settings_folder};

@@ -43,7 +43,18 @@ pub(crate) fn home() -> Option<PathBuf> {
     env::var_os(name).filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// The folder for the settings of programs.
+/// The folder for the settings of the user's programs: `XDG_CONFIG_HOME` or `~/.config`,
+/// `Library/Application Support` on macOS, `APPDATA` on Windows; `None` where there is no home.
+///
+/// ```
+/// let own = snodo_config::settings_folder().map(|folder| folder.join("snodo/mcp.json"));
+/// # let _ = own;
+/// ```
+#[must_use]
+pub fn settings_folder() -> Option<PathBuf> {
+    home().map(|home| settings(&home))
+}
+
 fn settings(home: &Path) -> PathBuf {
     if cfg!(target_os = "macos") {
         return home.join("Library/Application Support");

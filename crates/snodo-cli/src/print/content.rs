@@ -1,7 +1,8 @@
 //! What tools, resources and prompts say.
 
 use snodo::types::{
-    CallToolResult, Content, GetPromptResult, ReadResourceResult, Resource, ResourceContents,
+    CallToolResult, CompleteResult, Content, GetPromptResult, ReadResourceResult, Resource,
+    ResourceContents,
 };
 
 use super::document::pretty;
@@ -35,6 +36,16 @@ pub(crate) fn prompt(result: &GetPromptResult) -> String {
         lines.push_str(&safe::line(message.role.as_str()));
         lines.push_str(": ");
         add(&mut lines, &message.content);
+    }
+    lines
+}
+
+/// The values that an argument may have, one a line.
+pub(crate) fn completion(result: &CompleteResult) -> String {
+    let values = result.completion.values.iter();
+    let mut lines: String = values.map(|value| format!("{}\n", safe::line(value))).collect();
+    if result.completion.has_more() {
+        lines.push_str("…\n");
     }
     lines
 }

@@ -4,10 +4,12 @@ mod content;
 mod document;
 mod inspection;
 mod list;
+mod report;
 mod servers;
 
-pub(crate) use self::content::{prompt, resource, tool};
+pub(crate) use self::content::{completion, prompt, resource, tool};
 pub(crate) use self::document::pretty;
 pub(crate) use self::inspection::inspection;
 pub(crate) use self::list::{prompts, resources, templates, tools};
+pub(crate) use self::report::report;
 pub(crate) use self::servers::servers;

@@ -11,6 +11,7 @@ use crate::arguments::{self, Arguments, Wanted};
 use crate::failure::Status;
 use crate::settings::Settings;
 use crate::terminal::{self, Terminal};
+use crate::wait::{self, Waiting};
 use crate::{log, print, safe, save};
 
 pub(super) async fn call(
@@ -34,7 +35,9 @@ pub(super) async fn call(
         Some(tool) => client.call_tool(tool, &arguments),
         None => client.call_tool(name, &arguments),
     };
-    if settings.verbosity > 0 || terminal.errors.width.is_some() {
+    if terminal.errors.width.is_some() && settings.verbosity == 0 {
+        request = request.progress(|progress| Waiting::progress(&progress));
+    } else if settings.verbosity > 0 {
         request = request.progress(|progress| log::tell(&line(&progress)));
     }
     let reply = request.await?;
@@ -44,7 +47,7 @@ pub(super) async fn call(
     }
     if reply.is_error() {
         answer.status = Status::ToolFailed;
-        answer.remark = Some("the tool reported an error");
+        answer.remark = Some("the tool reported an error".to_owned());
     }
     Ok(answer)
 }
@@ -68,6 +71,7 @@ async fn complete(schema: &Raw, arguments: &mut Members, terminal: Terminal) -> 
         let text = format!("the tool requires more arguments: {}", names.join(", "));
         return Err(Error::usage(text));
     }
+    wait::stop();
     for wanted in missing {
         if let Some(about) = &wanted.about {
             log::tell(&terminal.errors.dim(&safe::line(about)));
@@ -98,7 +102,7 @@ fn describe(wanted: &Wanted) -> String {
 }
 
 /// The definition of a tool. A server may know more tools than it lists, or list none.
-async fn find(client: &Client, name: &str) -> Result<Option<Tool>, Error> {
+pub(super) async fn find(client: &Client, name: &str) -> Result<Option<Tool>, Error> {
     match client.list_tools().await {
         Ok(tools) => Ok(tools.into_iter().find(|tool| tool.name == name)),
         Err(error) if matches!(error.kind(), Kind::Authorization | Kind::Transport) => Err(error),

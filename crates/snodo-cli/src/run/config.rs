@@ -57,7 +57,8 @@ pub(crate) async fn list(config: &Config, check: bool, settings: &Settings) -> A
         }).to_string())),
         Form::People => {
             let none = config.sources().is_empty();
-            let remark = none.then_some("there is no file; `snodo config --help` tells where one may stand");
+            let text = "there is no file; `snodo config --help` tells where one may stand";
+            let remark = none.then(|| text.to_owned());
             Answer { remark, ..Answer::new(servers(&shelves, settings.terminal.output)) }
         }
     }

@@ -28,7 +28,7 @@ pub(super) async fn inspect(client: &Client, form: Form) -> Result<Answer, Error
 
 impl Inspection {
     /// A connection of one stateless version alone begins without a question; then it is asked now.
-    async fn of(client: &Client) -> Result<Self, Error> {
+    pub(crate) async fn of(client: &Client) -> Result<Self, Error> {
         let (version, server) = (client.protocol(), client.server());
         let era = dialect(version).era();
         if let Some(capabilities) = server.capabilities() {

@@ -36,7 +36,7 @@ fn answer<T: Item>(
     shown: fn(&[T], Style) -> String,
     none: &'static str,
 ) -> Result<Answer, Error> {
-    let remark = items.is_empty().then_some(none);
+    let remark = items.is_empty().then(|| none.to_owned());
     let text = match settings.form() {
         Form::People => shown(&items, settings.terminal.output),
         Form::Json => {

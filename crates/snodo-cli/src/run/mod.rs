@@ -1,9 +1,11 @@
 //! From a server and a question to an answer.
 
+mod bench;
 mod call;
 mod config;
 mod connect;
 mod inspect;
+mod listen;
 mod lists;
 
 use std::time::{Duration, Instant};
@@ -13,9 +15,11 @@ use snodo::dialect::{Era, dialect};
 use snodo::types::{Members, Raw};
 use snodo::{Client, Error};
 
+pub(crate) use self::bench::Load;
 pub(crate) use self::config::{Known, Shelf, Visit, list as list_servers};
-pub(crate) use self::connect::{check, connect};
+pub(crate) use self::connect::{Connected, check, connect, http_of, is_url};
 pub(crate) use self::inspect::Inspection;
+pub(crate) use self::listen::Listening;
 use crate::ask::Ask;
 use crate::failure::Status;
 use crate::print;
@@ -28,12 +32,12 @@ use crate::settings::Settings;
 pub(crate) struct Answer {
     pub(crate) text: String,
     /// A line for people who may wonder, on the error stream.
-    pub(crate) remark: Option<&'static str>,
+    pub(crate) remark: Option<String>,
     pub(crate) status: Status,
 }
 
 impl Answer {
-    fn new(text: String) -> Self {
+    pub(crate) fn new(text: String) -> Self {
         Self { text, remark: None, status: Status::Done }
     }
 
@@ -72,8 +76,17 @@ impl Form {
 pub(crate) async fn ask(client: &Client, ask: Ask, settings: &Settings) -> Result<Answer, Error> {
     let form = settings.form();
     match ask {
+        Ask::Bench { tool, arguments, load } => {
+            bench::bench(client, &tool, arguments, load, settings).await
+        }
         Ask::Call { tool, arguments } => call::call(client, &tool, arguments, settings).await,
+        Ask::Complete(params) => {
+            let reply = client.complete(&params).await?;
+            Ok(form.answer(reply.raw(), || print::completion(&reply)))
+        }
+        Ask::Doctor | Ask::Login(_) | Ask::Logout => Err(Error::usage("it stands alone")),
         Ask::Inspect => inspect::inspect(client, form).await,
+        Ask::Listen(listening) => listen::listen(client, &listening, settings).await,
         Ask::Ping => ping(client, form).await,
         Ask::Prompt { name, arguments } => {
             let arguments: serde_json::Map<_, _> =
@@ -115,6 +128,10 @@ pub(crate) fn dry(ask: &Ask, form: Form) -> Result<Option<Answer>, Error> {
         Ask::Call { tool, arguments } => {
             ("tools/call", call::params(tool, &arguments.clone().typed(None)?))
         }
+        Ask::Complete(params) => (
+            "completion/complete",
+            Raw::of(params).map_err(|error| Error::usage(error.to_string()))?,
+        ),
         Ask::Prompt { name, arguments } => {
             let mut params = Members::new();
             params.insert("name", json!(name));
@@ -125,7 +142,11 @@ pub(crate) fn dry(ask: &Ask, form: Form) -> Result<Option<Answer>, Error> {
         }
         Ask::Read { uri } => ("resources/read", Raw::from(json!({ "uri": uri }))),
         Ask::Request { method, params } => (method.as_str(), params.clone()),
-        _ => return Err(Error::usage("--dry-run goes with call, read, prompt and request")),
+        _ => {
+            return Err(Error::usage(
+                "--dry-run goes with call, complete, read, prompt and request",
+            ));
+        }
     };
     Ok(Some(show_request(method, &params, form)))
 }
@@ -162,7 +183,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// A document for `--json`, with its newline.
-fn document(text: &str) -> String {
+pub(crate) fn document(text: &str) -> String {
     let mut document = safe::json(text).into_owned();
     document.push('\n');
     document

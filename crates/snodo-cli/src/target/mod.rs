@@ -3,6 +3,7 @@
 mod split;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use snodo::Error;
 use snodo_config::{Config, Server};
@@ -16,6 +17,8 @@ pub(crate) enum Target {
     Demo,
     /// A server of the configuration, by its name.
     Named(String, Server),
+    /// What was recorded of a session.
+    Replay(PathBuf),
     /// A Streamable HTTP endpoint.
     Url(String),
     /// A word that may be the name of a server, and else is a command line.
@@ -31,6 +34,9 @@ impl Target {
     pub(crate) fn of_word(word: &str) -> Result<Self, Error> {
         if word == "demo" {
             return Ok(Self::Demo);
+        }
+        if let Some(path) = word.strip_prefix(REPLAY) {
+            return Ok(Self::Replay(PathBuf::from(path)));
         }
         if let Some(scheme) = scheme(word) {
             return match scheme.to_ascii_lowercase().as_str() {
@@ -65,6 +71,16 @@ impl Target {
         }
     }
 
+    /// What messages call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Command(program, _) => program.to_string_lossy().into_owned(),
+            Self::Demo => "demo".to_owned(),
+            Self::Named(name, _) | Self::Url(name) | Self::Word(name, ..) => name.clone(),
+            Self::Replay(path) => path.display().to_string(),
+        }
+    }
+
     /// Takes what stands after `--`.
     ///
     /// # Errors
@@ -78,6 +94,9 @@ impl Target {
         }
     }
 }
+
+/// What a word begins with that names a recording.
+pub(crate) const REPLAY: &str = "replay:";
 
 /// What stands before `://`, if the word begins like a URL.
 fn scheme(word: &str) -> Option<&str> {

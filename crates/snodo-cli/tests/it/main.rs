@@ -1,7 +1,9 @@
 //! The program, run as a user runs it: against its demo, a process and an HTTP endpoint.
 
 mod config;
+mod debug;
 mod demo;
+mod doctor;
 mod http;
 mod process;
 mod terminal;
@@ -24,6 +26,7 @@ fn command(words: &[&str]) -> Command {
     command.args(words).stdin(Stdio::null());
     // No configuration of whoever runs the tests.
     command.env("SNODO_CONFIG", "no-such-file.json").env_remove("COLUMNS");
+    command.env("SNODO_CREDENTIALS", "no-such-credentials.json");
     command
 }
 

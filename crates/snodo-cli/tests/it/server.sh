@@ -19,6 +19,12 @@ while IFS= read -r line; do
         version=${version%%\"*}
         result "{\"protocolVersion\":\"$version\",\"capabilities\":{\"tools\":{\"listChanged\":true}},\"serverInfo\":{\"name\":\"shell\",\"version\":\"7\",\"x\":1}}"
         ;;
+    *'"method":"notifications/initialized"'*)
+        if [ -n "$TALKS" ]; then
+            say '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+            say '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+        fi
+        ;;
     *'"method":"ping"'*)
         result '{}'
         ;;
