@@ -21,6 +21,7 @@ mod recovery;
 mod redis;
 mod rounds;
 mod script;
+mod servers;
 mod task_conversations;
 mod tasks;
 mod thousand;

@@ -40,6 +40,16 @@ struct FromRmcpGuide;
 #[doc = include_str!("../../docs/guides/security.md")]
 struct SecurityGuide;
 
+/// The guide to tests of a client's own code.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/testing.md")]
+struct TestingGuide;
+
+/// The guide to writing a transport.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/transports.md")]
+struct TransportsGuide;
+
 pub use actor::Actor;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};

@@ -1,8 +1,8 @@
 //! MCP over a child process or any byte pipe, as newline-delimited messages.
 //!
-//! [`Stdio`] starts a server and connects to its standard input and output; [`Pipe`] is the
-//! connection, which is also made of any two byte streams. Neither looks into a message further
-//! than to tell whom it concerns.
+//! [`Stdio`] starts a server and connects to its standard input and output; [`Streams`] leads to one
+//! at the end of any byte stream; [`Pipe`] is the connection, which is also made of any source and
+//! sink of bytes. None of them looks into a message further than to tell whom it concerns.
 //!
 //! ```no_run
 //! use snodo_stdio::Stdio;
@@ -37,6 +37,7 @@ mod shared;
 mod shutdown;
 mod spawn;
 mod stderr;
+mod streams;
 mod supervisor;
 mod writer;
 
@@ -46,6 +47,7 @@ pub use shared::Counts;
 pub use shutdown::Shutdown;
 pub use spawn::Stdio;
 pub use stderr::{LineFunction, Stderr};
+pub use streams::Streams;
 
 /// Entry points for tests and fuzzing, not for use.
 #[doc(hidden)]

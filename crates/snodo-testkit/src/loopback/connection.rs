@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
-use super::message::Body;
+use super::message::{Body, Piece};
 use super::{Reply, Request, Shared};
 
 /// Serves a connection until either side ends it. What is wrong with it nobody needs to know: the
@@ -101,7 +101,7 @@ impl Connection {
     /// Sends each piece as a chunk of its own, until there are no more or the client hangs up.
     async fn pieces(
         &mut self,
-        mut pieces: mpsc::Receiver<String>,
+        mut pieces: mpsc::Receiver<Piece>,
         mut writer: Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> io::Result<()> {
         let mut writing = true;
@@ -119,8 +119,9 @@ impl Connection {
                 }
             };
             let chunk = match &piece {
-                Some(piece) if piece.is_empty() => continue,
-                Some(piece) => format!("{:x}\r\n{piece}\r\n", piece.len()),
+                Some(Piece::Cut) => return Err(io::ErrorKind::ConnectionReset.into()),
+                Some(Piece::Text(piece)) if piece.is_empty() => continue,
+                Some(Piece::Text(piece)) => format!("{:x}\r\n{piece}\r\n", piece.len()),
                 None => "0\r\n\r\n".to_owned(),
             };
             self.write.write_all(chunk.as_bytes()).await?;

@@ -78,10 +78,18 @@ pub(super) enum Body {
     /// It never comes.
     Hang,
     /// In pieces, as the future hands them over; it ends with the future.
-    Pieces(mpsc::Receiver<String>, Pin<Box<dyn Future<Output = ()> + Send>>),
+    Pieces(mpsc::Receiver<Piece>, Pin<Box<dyn Future<Output = ()> + Send>>),
     /// The connection breaks before a byte of the answer.
     Reset,
     Whole(String),
+}
+
+/// What the writer of a body hands over.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// Here the connection breaks.
+    Cut,
+    Text(String),
 }
 
 /// Where the writer of an event stream puts its events; see [`Reply::stream`].
@@ -96,7 +104,7 @@ pub(super) enum Body {
 /// # let _ = reply;
 /// ```
 #[derive(Debug)]
-pub struct Events(mpsc::Sender<String>);
+pub struct Events(mpsc::Sender<Piece>);
 
 impl Reply {
     /// An answer with an empty body.
@@ -152,10 +160,20 @@ impl Reply {
         F: FnOnce(Events) -> G,
         G: Future<Output = ()> + Send + 'static,
     {
+        self.header("Content-Type", "text/event-stream").pieces(function)
+    }
+
+    /// A body without a `Content-Type` that is written as one async function, as
+    /// [`stream`](Self::stream) is.
+    #[must_use]
+    pub fn pieces<F, G>(mut self, function: F) -> Self
+    where
+        F: FnOnce(Events) -> G,
+        G: Future<Output = ()> + Send + 'static,
+    {
         let (sender, pieces) = mpsc::channel(PIECES_WAITING);
-        let mut reply = self.header("Content-Type", "text/event-stream");
-        reply.body = Body::Pieces(pieces, Box::pin(function(Events(sender))));
-        reply
+        self.body = Body::Pieces(pieces, Box::pin(function(Events(sender))));
+        self
     }
 }
 
@@ -168,7 +186,12 @@ impl Events {
     /// Sends text as it is, and at once.
     pub async fn raw(&self, text: impl Into<String>) {
         // The function is dropped when its reader is gone.
-        let _ = self.0.send(text.into()).await;
+        let _ = self.0.send(Piece::Text(text.into())).await;
+    }
+
+    /// Breaks the connection off, behind what was sent.
+    pub async fn cut(&self) {
+        let _ = self.0.send(Piece::Cut).await;
     }
 }
 
@@ -183,7 +206,7 @@ impl fmt::Debug for Body {
     }
 }
 
-fn event(message: &str) -> String {
+pub(crate) fn event(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }
 

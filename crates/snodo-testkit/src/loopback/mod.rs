@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
+pub(crate) use message::event;
 pub use message::{Events, Reply, Request};
 
 /// An HTTP/1.1 server that answers each request by calling a function, and keeps what it got.
