@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::Outcome;
 use crate::harness;
+use crate::shell;
 use crate::step::{self, Step};
 use crate::tools::{self, Tool};
 
@@ -19,6 +20,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 fn visit(names: &[String]) -> Outcome {
     harness::build("zoo")?;
+    // The doctor of the command line sees every server too.
+    shell::output("cargo", &["build", "--quiet", "--package", "snodo-cli"])?;
     tools::need(&[Tool::Node, Tool::Python])?;
     let command = ["bash", "tests/zoo/install.sh"];
     let environment = [("ZOO_DIR", ZOO)];

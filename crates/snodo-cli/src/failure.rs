@@ -46,6 +46,8 @@ impl Status {
 pub(crate) struct Failure {
     error: Error,
     status: Status,
+    /// What to try, where the error alone does not tell.
+    hint: Option<&'static str>,
 }
 
 impl Failure {
@@ -63,7 +65,11 @@ impl Failure {
     pub(crate) fn starting(error: std::io::Error) -> Self {
         let text = format!("this program cannot run: {error}");
         let error = Error::new(Kind::Execution, ErrorObject::INTERNAL_ERROR, text);
-        Self { error, status: Status::Unreachable }
+        Self { error, status: Status::Unreachable, hint: None }
+    }
+
+    pub(crate) fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -119,7 +125,7 @@ impl Failure {
             // Writing to a string cannot fail.
             let _ = write!(lines, "\n  why: {}", safe::line(&why));
         }
-        if let Some(try_this) = hints::hint(&self.error, self.status) {
+        if let Some(try_this) = self.hint.or_else(|| hints::hint(&self.error, self.status)) {
             let _ = write!(lines, "\n  try: {try_this}");
         }
         safe::text(&lines).into_owned()
@@ -138,7 +144,7 @@ impl From<Error> for Failure {
                 _ => Status::Refused,
             },
         };
-        Self { error, status }
+        Self { error, status, hint: None }
     }
 }
 
@@ -146,7 +152,7 @@ impl From<Interrupted> for Failure {
     fn from(Interrupted(signal): Interrupted) -> Self {
         let text = format!("interrupted by signal {signal}");
         let error = Error::new(Kind::Execution, ErrorObject::INTERNAL_ERROR, text);
-        Self { error, status: Status::Interrupted(signal) }
+        Self { error, status: Status::Interrupted(signal), hint: None }
     }
 }
 

@@ -124,7 +124,8 @@ fn ask(before: Options, command: Command, record: Option<PathBuf>) -> Result<Sta
     {
         return Ok(output::answer(&answer, form));
     }
-    let target = target.resolve(|| catalog::read(&settings.config))?;
+    let target = target.resolve(|| catalog::read(&settings.config));
+    let target = target.map_err(|error| Failure::from(error).hint(ENTRIES))?;
     run::check(&target, &settings)?;
     if let Ask::Doctor = ask {
         let warnings = Warnings::default();
@@ -236,6 +237,9 @@ async fn answer(
         Err(_) => Err(Error::timeout(settings.timeout)),
     }
 }
+
+/// Where a server of the configuration cannot be used.
+const ENTRIES: &str = "snodo config, which lists every entry and what is wrong with it";
 
 /// How long what still runs in the background may hold up the end.
 const SHUTDOWN: Duration = Duration::from_millis(100);

@@ -7,13 +7,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 use serde_json::json;
 use snodo::ProtocolVersion;
 use snodo::http::Http;
-use snodo::types::TransportError;
+use snodo::types::TransportFault;
 
 use super::report::{Finding, Report, State, Step};
 use crate::settings::Settings;
 
 /// Sends the first message of each era by itself, and looks at what stands around the answers.
-pub(super) async fn look(url: &str, way: &Http, settings: &Settings, report: &mut Report) {
+/// Gives whether anybody is there.
+pub(super) async fn look(url: &str, way: &Http, settings: &Settings, report: &mut Report) -> bool {
     let errands = way.errands().timeout(settings.timeout.min(PATIENCE)).max_body_bytes(LARGEST);
     for first in FIRST {
         let (headers, body) = first.message(settings);
@@ -22,19 +23,16 @@ pub(super) async fn look(url: &str, way: &Http, settings: &Settings, report: &mu
         let took = start.elapsed();
         match answer {
             Ok(answer) => first.judge(&answer, took, report),
+            Err(error) if AWAY.contains(&error.fault()) => {
+                report.fail(first.name, &error.into(), took);
+                return false;
+            }
             Err(error) => {
-                report.steps.push(Step::new(first.name, State::Failed, words(&error)).took(took));
-                // Nothing more is learned where nobody is reached.
-                if error.status().is_none() {
-                    return;
-                }
+                report.steps.push(Step::new(first.name, State::Failed, error.message()).took(took));
             }
         }
     }
-}
-
-fn words(error: &TransportError) -> String {
-    error.message().to_owned()
+    true
 }
 
 /// The first message of an era.
@@ -158,5 +156,9 @@ const SHOWN: [&str; 9] = [
 
 /// An answer that does not end is no answer here.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where nobody is reached nothing more is learned.
+const AWAY: [TransportFault; 3] =
+    [TransportFault::Connect, TransportFault::Tls, TransportFault::Usage];
 
 const LARGEST: usize = 1024 * 1024;

@@ -20,7 +20,10 @@ use crate::target::Target;
 /// Looks at a server from the first byte to the end of the connection.
 pub(crate) async fn examine(target: &Target, settings: &Settings, warnings: &Warnings) -> Report {
     let mut visit = Visit { target, settings, report: Report::new(target.name()) };
-    visit.look_at_http().await;
+    if !visit.look_at_http().await {
+        visit.report.settle();
+        return visit.report;
+    }
     let probed = visit.probe().await;
     let initialized = visit.initialize().await;
     if probed || initialized {
@@ -42,14 +45,15 @@ struct Visit<'v> {
 }
 
 impl Visit<'_> {
-    /// Over HTTP: what is answered to the first message of each era, headers and all.
-    async fn look_at_http(&mut self) {
-        let Some(way) = run::http_of(self.target, self.settings) else { return };
-        match way {
-            Ok((url, way)) => http::look(&url, &way, self.settings, &mut self.report).await,
-            Err(error) => {
-                let step = Step::new("address", State::Failed, error.message());
-                self.report.steps.push(step);
+    /// Over HTTP: what is answered to the first message of each era, headers and all; whether
+    /// anybody is there.
+    async fn look_at_http(&mut self) -> bool {
+        match run::http_of(self.target, self.settings) {
+            None => true,
+            Some(Ok((url, way))) => http::look(&url, &way, self.settings, &mut self.report).await,
+            Some(Err(error)) => {
+                self.report.fail("address", &error, Duration::ZERO);
+                false
             }
         }
     }

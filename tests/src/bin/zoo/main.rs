@@ -1,11 +1,14 @@
 //! Visits the zoo: real servers, each at every version and over the transport it has.
 //!
 //! `zoo SERVERS.JSON ZOO-FOLDER [NAME…]` prints a line for each visit, `ok NAME VERSION MS events KINDS`
-//! or `FAIL NAME VERSION: why`, and ends with 1 if one failed.
+//! or `FAIL NAME VERSION: why`, and ends with 1 if one failed. Then the doctor is sent: `ok NAME doctor
+//! VERDICT findings N`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it finds is what it prints")]
 
+mod doctor;
 mod events;
+mod guide;
 mod keeper;
 mod list;
 mod tasks;
@@ -39,7 +42,11 @@ async fn run(arguments: Vec<String>) -> Result<usize, String> {
     let folder = PathBuf::from(folder)
         .canonicalize()
         .map_err(|error| format!("{folder}: {error}; tests/zoo/install.sh makes it"))?;
-    let servers = Servers::load(servers)?.only(names)?;
+    let chosen: Vec<String> = names.iter().filter(|name| *name != GUIDE).cloned().collect();
+    let servers = match names == [GUIDE] {
+        true => Default::default(),
+        false => Servers::load(servers)?.only(&chosen)?,
+    };
     let (mut passed, mut failed) = (0_usize, 0_usize);
     for (name, server) in servers {
         for (version, found) in visit_server(&name, &server.at(&folder)).await {
@@ -55,9 +62,24 @@ async fn run(arguments: Vec<String>) -> Result<usize, String> {
             }
         }
     }
+    if names.is_empty() || names.iter().any(|name| name == GUIDE) {
+        match guide::check(&folder) {
+            Ok(()) => {
+                passed += 1;
+                println!("ok {GUIDE}");
+            }
+            Err(why) => {
+                failed += 1;
+                println!("FAIL {GUIDE}: {why}");
+            }
+        }
+    }
     println!("{passed} passed, {failed} failed");
     Ok(failed)
 }
+
+/// The name under which the guide can be asked for alone.
+const GUIDE: &str = "guide";
 
 type Found = Vec<(String, Result<String, String>)>;
 
@@ -88,6 +110,7 @@ async fn visit_server(name: &str, server: &Server) -> Found {
         let time = began.elapsed().as_millis();
         found.push((named, outcome.map(|events| format!("{time} events {events}"))));
     }
+    found.push(("doctor".to_owned(), doctor::examine(server, &house).await));
     if house.stays() {
         house.close().await;
         if let Err(why) = mark.nothing_left().await {
