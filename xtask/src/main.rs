@@ -19,6 +19,7 @@ mod deny;
 mod graph;
 mod harness;
 mod metadata;
+mod package;
 mod shell;
 mod source;
 mod spans;
@@ -133,6 +134,16 @@ const COMMANDS: &[Command] = &[
         name: "features",
         about: "each published crate builds with any features",
         run: test::run_features,
+    },
+    Command {
+        name: "package",
+        about: "each published crate is packed, and builds from that",
+        run: package::run,
+    },
+    Command {
+        name: "minimal",
+        about: "the workspace builds with the oldest dependencies it names (nightly)",
+        run: package::run_minimal,
     },
     Command {
         name: "full",

@@ -230,6 +230,8 @@ const STEPS: &[Part] = &[
 
 const SLOW_STEPS: &[Part] = &[
     part("features", Work::Own(&["features"]), 30),
+    closing(part("package", Work::Own(&["package"]), 30), 1),
+    closing(part("minimal", Work::Own(&["minimal"]), 30), 1),
     closing(part("cargo-deny", Work::Own(&["deny", "--full"]), 30), 1),
 ];
 
