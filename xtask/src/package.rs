@@ -10,6 +10,9 @@ use crate::shell;
 /// What a packed crate has beside its manifest and its source.
 const SHIPPED: &[&str] = &["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
+/// Where what was packed is built, from the root.
+const PACKED: &str = "target/packed";
+
 /// Where the oldest dependencies are tried, from the root: a copy, since its lock file is another.
 const COPY: &str = "target/minimal";
 
@@ -24,7 +27,9 @@ pub(crate) fn run(_arguments: &[String]) -> Outcome {
             return Err(format!("{} is packed without {missing}", package.name));
         }
     }
-    let mut command = vec!["package", "--workspace", "--locked", "--allow-dirty"];
+    // In one folder: else every crate builds all that it depends on for itself.
+    let mut command =
+        vec!["package", "--workspace", "--locked", "--allow-dirty", "--target-dir", PACKED];
     for package in private {
         command.extend(["--exclude", &package.name]);
     }
