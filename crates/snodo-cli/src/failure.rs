@@ -150,7 +150,10 @@ impl From<Error> for Failure {
 
 impl From<Interrupted> for Failure {
     fn from(Interrupted(signal): Interrupted) -> Self {
-        let text = format!("interrupted by signal {signal}");
+        let text = match signal {
+            2 => "cancelled by Ctrl-C, and the server was told so".to_owned(),
+            _ => format!("interrupted by signal {signal}"),
+        };
         let error = Error::new(Kind::Execution, ErrorObject::INTERNAL_ERROR, text);
         Self { error, status: Status::Interrupted(signal), hint: None }
     }

@@ -44,7 +44,9 @@ fn below_hint(below: &TransportError) -> &'static str {
         (TransportFault::Tls, _) => {
             "is it https there, and is the certificate one that this system trusts?"
         }
-        (TransportFault::Spawn, _) => "is the program installed, and is its name or path right?",
+        (TransportFault::Spawn, _) => {
+            "is the program installed, and its name right? Servers with names: snodo config"
+        }
         (TransportFault::Exited, _) => {
             "run the command by itself to see; servers that need more variables get all with --inherit-env"
         }

@@ -41,7 +41,7 @@ async fn fill(form: &Form, style: Style) -> Result<ElicitResult, HandlerError> {
 /// Shows where a page is, and opens it only when the person says so.
 async fn visit(request: &UrlRequest, style: Style) -> Result<ElicitResult, HandlerError> {
     wait::stop();
-    let name = request.server().map_or("the server", |server| &server.name);
+    let name = request.server().map_or("the server", |s| s.title.as_deref().unwrap_or(&s.name));
     introduce(name, request.message(), style);
     log::tell(&format!(
         "It wants you to open a page at {}:",
@@ -96,7 +96,10 @@ async fn ask_field(field: &FormField<'_>, style: Style) -> Result<Option<Value>,
             match (&default, field.is_required) {
                 (Some(default), _) => return Ok(Some(default.clone())),
                 (None, false) => return Ok(Some(Value::Null)),
-                (None, true) => {}
+                (None, true) => {
+                    log::tell(&style.bad("  it is required"));
+                    continue;
+                }
             }
         }
         match read(field, &choices, &text) {

@@ -80,6 +80,27 @@ impl Style {
         }
     }
 
+    /// The text over as many lines as the terminal needs, later ones moved in.
+    pub(crate) fn wrap(self, text: &str, taken: usize) -> String {
+        let Some(room) = self.width.map(|width| width.saturating_sub(taken).max(NARROWEST)) else {
+            return text.to_owned();
+        };
+        let (mut shown, mut column) = (String::new(), 0);
+        for word in text.split(' ') {
+            let wide = width(word);
+            if column > 0 && column + 1 + wide > room {
+                shown.push_str(&format!("\n{:taken$}", ""));
+                column = 0;
+            } else if column > 0 {
+                shown.push(' ');
+                column += 1;
+            }
+            shown.push_str(word);
+            column += wide;
+        }
+        shown
+    }
+
     /// The text on one line that is no wider than what is left of the terminal's.
     pub(crate) fn fit(self, text: &str, taken: usize) -> String {
         match self.width {
@@ -138,6 +159,17 @@ mod tests {
         assert_eq!(style.fit(&"x".repeat(50), 10), format!("{}…", "x".repeat(19)));
         assert_eq!(width(&style.fit(&"世".repeat(50), 10)), 19);
         assert_eq!(Style::default().fit(&"x".repeat(500), 0).len(), 500);
+    }
+
+    #[test]
+    fn a_text_is_wrapped_between_words_at_a_terminal_only() {
+        let style = Style { width: Some(30), colour: false };
+        assert_eq!(
+            style.wrap("a few words too many here", 10),
+            "a few words too many\n          here"
+        );
+        assert_eq!(style.wrap(&"x".repeat(40), 10), "x".repeat(40));
+        assert_eq!(Style::default().wrap("a few words too many here", 10).lines().count(), 1);
     }
 
     #[test]

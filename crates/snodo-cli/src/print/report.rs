@@ -15,15 +15,16 @@ pub(crate) fn report(report: &Report, style: Style) -> String {
         };
         let took = step.took.map(|took| format!(" ({:.1} ms)", took.as_secs_f64() * 1e3));
         let took = took.unwrap_or_default();
-        lines.push_str(&format!(
-            "{:16} {sign} {}{}\n",
-            step.name,
-            safe::line(&step.words),
-            style.dim(&took)
-        ));
+        let words = style.wrap(&format!("{}{took}", safe::line(&step.words)), COLUMN);
+        // Times are less important than words.
+        let words = match words.strip_suffix(&took).filter(|_| !took.is_empty()) {
+            Some(words) => format!("{words}{}", style.dim(&took)),
+            None => words,
+        };
+        lines.push_str(&format!("{:16} {sign} {words}\n", step.name));
         for detail in &step.details {
-            let line = style.fit(&safe::line(detail), 24);
-            lines.push_str(&format!("{:24}{}\n", "", style.dim(&line)));
+            let line = style.fit(&safe::line(detail), COLUMN);
+            lines.push_str(&format!("{:COLUMN$}{}\n", "", style.dim(&line)));
         }
     }
     for finding in &report.findings {
@@ -31,8 +32,8 @@ pub(crate) fn report(report: &Report, style: Style) -> String {
             "wrong" => style.bad("wrong"),
             word => style.odd(word),
         };
-        lines.push_str(&format!("\n{word}: {}\n", safe::line(&finding.what)));
-        lines.push_str(&format!("  fix: {}\n", safe::line(&finding.fix)));
+        lines.push_str(&format!("\n{word}: {}\n", style.wrap(&safe::line(&finding.what), INDENT)));
+        lines.push_str(&format!("  fix: {}\n", style.wrap(&safe::line(&finding.fix), INDENT)));
     }
     let sum = match report.verdict {
         Verdict::Broken => style.bad("No client gets to work with this server."),
@@ -42,3 +43,9 @@ pub(crate) fn report(report: &Report, style: Style) -> String {
     lines.push_str(&format!("\n{sum}\n"));
     lines
 }
+
+/// Where the words of a step begin.
+const COLUMN: usize = 24;
+
+/// Where those of a finding do.
+const INDENT: usize = 7;

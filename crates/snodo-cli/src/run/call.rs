@@ -71,7 +71,9 @@ async fn complete(schema: &Raw, arguments: &mut Members, terminal: Terminal) -> 
         let text = format!("the tool requires more arguments: {}", names.join(", "));
         return Err(Error::usage(text));
     }
-    wait::stop();
+    if !missing.is_empty() {
+        wait::stop();
+    }
     for wanted in missing {
         if let Some(about) = &wanted.about {
             log::tell(&terminal.errors.dim(&safe::line(about)));

@@ -8,6 +8,8 @@ mod guide;
 mod http;
 mod page;
 mod process;
+#[cfg(target_os = "linux")]
+mod pty;
 mod terminal;
 mod usage;
 

@@ -47,6 +47,20 @@ while IFS= read -r line; do
     *'"name":"boom"'*)
         refuse '{"code":-32603,"message":"bo\u001b[1mom","data":{"why":[1, 2]}}'
         ;;
+    *'"name":"form"'*)
+        call=$id
+        say '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"form","message":"Who are you?\u001b","requestedSchema":{"type":"object","required":["name","age"],"properties":{"name":{"type":"string","title":"Your name"},"age":{"type":"integer","minimum":18},"colour":{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}]},"sure":{"type":"boolean","default":true}}}}}'
+        ;;
+    *'"name":"page"'*)
+        call=$id
+        say '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","elicitationId":"e","message":"Sign in","url":"https://login.example/x?y=z"}}'
+        ;;
+    *'"id":"q"'*)
+        id=$call
+        said=${line#*\"result\":}
+        said=$(printf '%s' "${said%\}}" | sed 's/"/\\"/g')
+        result "{\"content\":[{\"type\":\"text\",\"text\":\"$said\"}]}"
+        ;;
     *'"name":"chatty"'*)
         printf 'to the error stream \033[2J\n' >&2
         result '{"content":[]}'

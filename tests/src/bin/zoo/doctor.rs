@@ -53,9 +53,12 @@ fn judge(server: &Server, report: &Value) -> Result<(), String> {
     let (stateless, initialize) = (of(Era::Stateless), of(Era::Initialize));
     same("probe", &state("probe").into(), if stateless { "ok" } else { "older" })?;
     same("initialize", &state("initialize").into(), if initialize { "ok" } else { "newer" })?;
-    for name in ["connect", "server", "tools", "refusal", "close"] {
+    for name in ["connect", "server", "tools", "close"] {
         same(name, &state(name).into(), "ok")?;
     }
+    // Some servers answer a tool that they do not have; then that is what is wrong with them.
+    let refusal = if report["verdict"] == "flawed" { "failed" } else { "ok" };
+    same("refusal", &state("refusal").into(), refusal)?;
     let highest = versions.iter().copied().max().ok_or("no version")?;
     let connected = steps.iter().find(|step| step["name"] == "connect");
     let words = connected.and_then(|step| step["words"].as_str()).unwrap_or_default();
