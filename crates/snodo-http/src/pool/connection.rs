@@ -1,7 +1,10 @@
 //! Connections: one that carries a request at a time, and one that carries many.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -21,9 +24,12 @@ pub(crate) enum Carrier {
 /// A connection over HTTP/1.1 and the task that moves its bytes, which ends with it.
 pub(crate) struct Connection {
     sender: http1::SendRequest<RequestBody>,
-    task: AbortHandle,
+    task: Task,
     requests: usize,
 }
+
+/// Ends with its owner.
+struct Task(AbortHandle);
 
 /// A connection over HTTP/2, as each of its requests holds it.
 #[derive(Clone)]
@@ -41,12 +47,12 @@ pub(crate) struct Link {
     requests: AtomicUsize,
 }
 
-/// A response, or an error that holds the request if nothing of it was written.
-pub(crate) type Sent = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
+/// What came of a request, or an error that holds the request if nothing of it was written.
+pub(crate) type Sent<T> = Result<T, TrySendError<Request<RequestBody>>>;
 
 impl Connection {
     pub(crate) fn new(sender: http1::SendRequest<RequestBody>, task: AbortHandle) -> Self {
-        Self { sender, task, requests: 0 }
+        Self { sender, task: Task(task), requests: 0 }
     }
 
     /// Whether a request may be sent at once.
@@ -69,18 +75,35 @@ impl Connection {
         matches!(tokio::time::timeout(TIDY, self.sender.ready()).await, Ok(Ok(())))
     }
 
-    pub(crate) fn send(
-        &mut self,
+    /// Sends a request; gives the connection back with the response, unless it is over by then.
+    ///
+    /// A request that is handed over at the very moment at which the connection's task ends can be
+    /// left lying between the two, where nobody answers it. Letting go of our end brings it back.
+    pub(crate) async fn send(
+        self,
         request: Request<RequestBody>,
-    ) -> impl Future<Output = Sent> + use<> {
-        self.requests += 1;
-        self.sender.try_send_request(request)
+    ) -> Sent<(Response<Incoming>, Option<Self>)> {
+        let Self { mut sender, task, requests } = self;
+        let mut sending = pin!(sender.try_send_request(request));
+        let sent = poll_fn(|cx| match sending.as_mut().poll(cx) {
+            Poll::Ready(sent) => Poll::Ready(Some(sent)),
+            Poll::Pending => match sender.poll_ready(cx) {
+                Poll::Ready(Err(_)) => Poll::Ready(None),
+                _ => Poll::Pending,
+            },
+        });
+        if let Some(sent) = sent.await {
+            let requests = requests + 1;
+            return sent.map(|response| (response, Some(Self { sender, task, requests })));
+        }
+        drop(sender);
+        sending.await.map(|response| (response, None))
     }
 }
 
-impl Drop for Connection {
+impl Drop for Task {
     fn drop(&mut self) {
-        self.task.abort();
+        self.0.abort();
     }
 }
 
@@ -121,7 +144,7 @@ impl Shared {
     pub(crate) fn send(
         &mut self,
         request: Request<RequestBody>,
-    ) -> impl Future<Output = Sent> + use<> {
+    ) -> impl Future<Output = Sent<Response<Incoming>>> + use<> {
         self.sender.try_send_request(request)
     }
 }

@@ -55,7 +55,8 @@ pub(crate) struct Lease {
 
 enum Hold {
     Many(Ticket),
-    One(Connection, Arc<Pool>),
+    /// Without the connection, if it ended behind the head of the response.
+    One(Option<Connection>, Arc<Pool>),
 }
 
 /// One request among others over a shared connection.
@@ -120,11 +121,11 @@ impl Pool {
             request.headers_mut().insert(PROXY_AUTHORIZATION, value.clone());
         }
         // The way of nearly all requests. What else may happen is rare and large, hence boxed.
-        let Some(mut connection) = self.at_hand() else {
+        let Some(connection) = self.at_hand() else {
             return Box::pin(self.send_in_turn(request)).await;
         };
         let unsent = match connection.send(request).await {
-            Ok(response) => {
+            Ok((response, connection)) => {
                 return Ok(self.answer(response, Hold::One(connection, Arc::clone(self)), None));
             }
             Err(error) => self.unsent(Failure::new(error))?,
@@ -169,8 +170,8 @@ impl Pool {
         mut request: Request<RequestBody>,
     ) -> Result<(Response<Incoming>, Hold), Failure> {
         match taken {
-            Taken::One(mut connection) => match connection.send(request).await {
-                Ok(response) => Ok((response, Hold::One(connection, Arc::clone(self)))),
+            Taken::One(connection) => match connection.send(request).await {
+                Ok((response, rest)) => Ok((response, Hold::One(rest, Arc::clone(self)))),
                 Err(error) => Err(Failure::new(error)),
             },
             Taken::Many(mut shared, ticket) => {
@@ -384,7 +385,8 @@ impl Lease {
         let Self { hold, slot } = self;
         match hold {
             Hold::Many(ticket) => drop(ticket),
-            Hold::One(connection, pool) => pool.put(connection),
+            Hold::One(Some(connection), pool) => pool.put(connection),
+            Hold::One(None, _) => {}
         }
         drop(slot);
     }
