@@ -75,9 +75,9 @@ pub(crate) enum Command {
     #[command(override_usage = "snodo inspect [OPTIONS] TARGET\n       \
                                 snodo inspect [OPTIONS] -- COMMAND [ARG]...")]
     Inspect(Words),
-    /// List the tools
-    #[command(override_usage = "snodo tools [OPTIONS] TARGET\n       \
-                                snodo tools [OPTIONS] -- COMMAND [ARG]...")]
+    /// List the tools, or show what one of them takes
+    #[command(override_usage = "snodo tools [OPTIONS] TARGET [TOOL]\n       \
+                                snodo tools [OPTIONS] [TOOL] -- COMMAND [ARG]...")]
     Tools(Words),
     /// List the resources
     #[command(override_usage = "snodo resources [OPTIONS] TARGET\n       \

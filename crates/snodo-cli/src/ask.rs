@@ -28,6 +28,7 @@ pub(crate) enum Ask {
     Request { method: String, params: Raw },
     Resources,
     Templates,
+    Tool(String),
     Tools,
 }
 
@@ -99,7 +100,11 @@ impl Ask {
             }
             Command::Resources(words) => Line::of(words)?.finish(Self::Resources),
             Command::Templates(words) => Line::of(words)?.finish(Self::Templates),
-            Command::Tools(words) => Line::of(words)?.finish(Self::Tools),
+            Command::Tools(words) => {
+                let mut words = Line::of(words)?;
+                let tool = (!words.rest.is_empty()).then(|| words.rest.remove(0));
+                words.finish(tool.map_or(Self::Tools, Self::Tool))
+            }
         }
     }
 }
@@ -195,8 +200,8 @@ mod tests {
         for words in [
             &["tools"][..],
             &["tools", "--"],
-            &["tools", "demo", "x"],
-            &["tools", "demo", "--", "node"],
+            &["tools", "demo", "x", "y"],
+            &["tools", "x", "y", "--", "node"],
             &["call", "demo"],
             &["call", "--", "node"],
             &["call", "demo", "echo", "text"],

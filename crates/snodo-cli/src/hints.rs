@@ -29,7 +29,9 @@ pub(crate) fn hint(error: &Error, status: Status) -> Option<&'static str> {
     }
     Some(match error.code() {
         ErrorObject::METHOD_NOT_FOUND => "snodo inspect TARGET, which shows what the server can do",
-        ErrorObject::INVALID_PARAMS => "snodo tools TARGET --json, which shows what a tool takes",
+        ErrorObject::INVALID_PARAMS => {
+            "snodo tools TARGET TOOL, which shows what it takes; without TOOL all are listed"
+        }
         _ => "the server says so itself: its log may tell more (-v shows its error stream)",
     })
 }

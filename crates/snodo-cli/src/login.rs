@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use snodo::http::Http;
 use snodo::{Client, Error};
+use snodo_config::Server;
 use snodo_oauth::{
     Application, Departure, FileStore, LoopbackListener, OAuth, Opener as _, Paste, Person,
     Registration, SystemBrowser, Visit,
@@ -157,7 +158,7 @@ pub(crate) fn who_am_i(target: Option<&Target>, form: Form) -> Result<Answer, Er
 fn url_of(target: &Target) -> Result<&str, Error> {
     match target {
         Target::Url(url) => Ok(url),
-        Target::Named(_, snodo_config::Server::Http(http)) => Ok(http.url()),
+        Target::Named(_, Server::Http(http) | Server::Sse(http)) => Ok(http.url()),
         _ if is_url(target) => Err(Error::usage("its URL is not known")),
         _ => Err(Error::usage("only servers that are reached by a URL have logins")),
     }

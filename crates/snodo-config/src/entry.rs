@@ -88,6 +88,8 @@ impl Entry {
 pub enum Server {
     /// By a URL.
     Http(Http),
+    /// By a URL, over the transport of 2024-11-05 that Streamable HTTP took the place of.
+    Sse(Http),
     /// By a process that is started.
     Stdio(Stdio),
 }

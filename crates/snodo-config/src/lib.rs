@@ -24,7 +24,8 @@
 //!
 //! The servers stand in an object under `mcpServers` or `servers`, or under `servers` within `mcp`.
 //! An entry has `command`, `args`, `env` and `cwd`, or `url` (`httpUrl`, `serverUrl`) and `headers`;
-//! `type` says which where both stand there. `disabled` switches it off. JSON may have comments,
+//! `type` (`stdio`, `http`, `sse`) says which where both stand there, and which URLs are of the older
+//! transport. `disabled` switches it off. JSON may have comments,
 //! commas before a closing bracket, a byte order mark, and be written in UTF-16 where it has one.
 //!
 //! # Variables

@@ -117,39 +117,41 @@ impl Reader<'_> {
         let url = URLS.iter().find_map(|name| Some((*name, members.remove(*name)?)));
         let command = members.remove("command");
         let kind = members.remove("type").or_else(|| members.remove("transport"));
-        match (self.kind(kind.as_ref())?, command, url) {
+        match (Self::kind(kind.as_ref())?, command, url) {
             (Some(Kind::Stdio) | None, Some(command), None) => self.stdio(&command, members),
-            (Some(Kind::Http) | None, None, Some((name, url))) => self.http(name, &url, members),
+            (Some(Kind::Http) | None, None, Some((name, url))) => {
+                self.http(name, &url, members).map(Server::Http)
+            }
+            (Some(Kind::Sse), None, Some((name, url))) => {
+                self.http(name, &url, members).map(Server::Sse)
+            }
             (Some(Kind::Stdio), Some(command), Some((name, _))) => {
                 self.warnings.push(format!("`{name}` means nothing beside `command`"));
                 self.stdio(&command, members)
             }
-            (Some(Kind::Http), Some(_), Some((name, url))) => {
+            (Some(kind), Some(_), Some((name, url))) => {
                 self.warnings.push(format!("`command` means nothing beside `{name}`"));
-                self.http(name, &url, members)
+                let http = self.http(name, &url, members)?;
+                Ok(if kind == Kind::Sse { Server::Sse(http) } else { Server::Http(http) })
             }
             (None, Some(_), Some((name, _))) => Err(Fault::new(format!(
                 "there is a `command` and a `{name}`: `type` has to say which is meant"
             ))),
             (Some(Kind::Stdio), None, _) => Err(Fault::new("`command` is missing")),
-            (Some(Kind::Http), _, None) => Err(Fault::new("`url` is missing")),
+            (Some(Kind::Http | Kind::Sse), _, None) => Err(Fault::new("`url` is missing")),
             (None, None, None) => Err(Fault::new("there is neither a `command` nor a `url`")),
         }
     }
 
-    fn kind(&mut self, kind: Option<&Value>) -> Result<Option<Kind>, Fault> {
+    fn kind(kind: Option<&Value>) -> Result<Option<Kind>, Fault> {
         let Some(kind) = kind else { return Ok(None) };
         let plain = |c: &char| c.is_ascii_alphanumeric();
         let name = kind.as_str().unwrap_or_default().to_ascii_lowercase();
         match name.chars().filter(plain).collect::<String>().as_str() {
             "stdio" | "local" => Ok(Some(Kind::Stdio)),
             "http" | "streamablehttp" | "remote" => Ok(Some(Kind::Http)),
-            "sse" => {
-                let text = "`sse` was the transport before Streamable HTTP, which is tried";
-                self.warnings.push(text.to_owned());
-                Ok(Some(Kind::Http))
-            }
-            _ => Err(Fault::new(format!("`type` is {kind}; it is \"stdio\" or \"http\""))),
+            "sse" => Ok(Some(Kind::Sse)),
+            _ => Err(Fault::new(format!("`type` is {kind}; it is \"stdio\", \"http\" or \"sse\""))),
         }
     }
 
@@ -204,7 +206,7 @@ impl Reader<'_> {
         name: &str,
         url: &Value,
         members: &mut Map<String, Value>,
-    ) -> Result<Server, Fault> {
+    ) -> Result<Http, Fault> {
         let url = self.text(name, url)?.trim().to_owned();
         let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         if !matches!(scheme.as_deref(), Some("http" | "https")) {
@@ -218,7 +220,7 @@ impl Reader<'_> {
             let value = self.text(&format!("headers.{name}"), &value)?;
             headers.push((name, value));
         }
-        Ok(Server::Http(Http { url, headers }))
+        Ok(Http { url, headers })
     }
 
     /// A text, its variables put in. Numbers and truth values are taken as they are written.
@@ -237,9 +239,10 @@ impl Reader<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Http,
+    Sse,
     Stdio,
 }
 
@@ -402,8 +405,9 @@ mod tests {
             let entry = entry_of(&format!(r#"{{ "type": "{kind}", "url": "http://x/" }}"#));
             assert!(entry.warnings().is_empty(), "{entry:?}");
         }
+        let sse = entry_of(r#"{ "type": "sse", "url": "http://x/" }"#);
+        assert!(matches!(sse.server(), Ok(Server::Sse(http)) if http.url() == "http://x/"));
         for (text, words) in [
-            (r#"{ "type": "sse", "url": "http://x/" }"#, "sse"),
             (r#"{ "command": "npx -y x" }"#, "args"),
             (r#"{ "command": "x", "args": "y" }"#, "one argument"),
             (r#"{ "command": "x", "comand": "y" }"#, "`comand`"),

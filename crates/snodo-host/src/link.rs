@@ -8,6 +8,7 @@ use snodo::transport::Connect;
 use snodo::types::TransportError;
 use snodo::{Builder, Client, Error};
 use snodo_config::{Entry, Server};
+use snodo_sse_legacy::SseLegacy;
 
 /// Connects to the server of an entry.
 ///
@@ -57,6 +58,8 @@ pub async fn open(entry: &Entry, builder: Builder) -> Result<Client, Error> {
 pub enum Way {
     /// By a URL.
     Http(Box<Http>),
+    /// By a URL, over the HTTP+SSE transport of 2024-11-05.
+    Sse(Box<Http>),
     /// By a process that is started.
     Stdio(Stdio),
 }
@@ -69,13 +72,8 @@ impl Way {
     /// A URL or a header cannot be one (usage).
     pub fn to(server: &Server) -> Result<Self, Error> {
         match server {
-            Server::Http(http) => {
-                let mut to = Http::new(http.url())?;
-                for (header, value) in http.headers() {
-                    to = to.header(header, value)?;
-                }
-                Ok(Self::Http(Box::new(to)))
-            }
+            Server::Http(http) => Ok(Self::Http(Box::new(request(http)?))),
+            Server::Sse(http) => Ok(Self::Sse(Box::new(request(http)?))),
             Server::Stdio(stdio) => {
                 let mut to = Stdio::new(stdio.command()).args(stdio.args());
                 for (variable, value) in stdio.env() {
@@ -106,9 +104,18 @@ impl Way {
         let name = name.into();
         match self {
             Self::Http(to) => builder.connect(Named { name, to: *to }).await,
+            Self::Sse(to) => builder.connect(Named { name, to: SseLegacy::new(*to) }).await,
             Self::Stdio(to) => builder.connect(Named { name, to }).await,
         }
     }
+}
+
+fn request(http: &snodo_config::Http) -> Result<Http, Error> {
+    let mut to = Http::new(http.url())?;
+    for (header, value) in http.headers() {
+        to = to.header(header, value)?;
+    }
+    Ok(to)
 }
 
 /// A server under another name.

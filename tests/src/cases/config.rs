@@ -131,7 +131,7 @@ fn load(case: &Load) -> Result<Vec<String>, String> {
 /// A server as a file would write it.
 fn shown(server: &Server) -> Value {
     match server {
-        Server::Http(http) => {
+        Server::Http(http) | Server::Sse(http) => {
             let headers: BTreeMap<_, _> = http.headers().iter().cloned().collect();
             json!({ "url": http.url(), "headers": headers })
         }

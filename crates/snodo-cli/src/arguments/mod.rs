@@ -114,7 +114,7 @@ pub(crate) fn pairs(words: &[String]) -> Result<Vec<(&str, &str)>, Error> {
     Ok(pairs)
 }
 
-/// An argument that a schema requires.
+/// An argument that a schema names.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) name: String,
@@ -122,6 +122,7 @@ pub(crate) struct Wanted {
     pub(crate) kinds: String,
     /// What the schema says about it.
     pub(crate) about: Option<String>,
+    pub(crate) required: bool,
 }
 
 /// What a schema requires and arguments do not have.
@@ -129,15 +130,48 @@ pub(crate) fn missing(schema: &Raw, given: &Members) -> Vec<Wanted> {
     // A schema that is too deep to read is no help.
     let schema: Value = schema.decode().unwrap_or_default();
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let missing = required.filter(|name| given.get(name).is_none());
-    let wanted = missing.map(|name| {
-        let about = schema["properties"][name]["description"].as_str();
-        let kinds = Property::of(&schema, name).kinds();
+    required
+        .filter(|name| given.get(name).is_none())
+        .map(|name| Wanted::of(&schema, name))
+        .collect()
+}
+
+/// Every argument that a schema names, those first that are required.
+pub(crate) fn all(schema: &Raw) -> Vec<Wanted> {
+    let order: Members = schema
+        .decode::<Members>()
+        .ok()
+        .and_then(|schema| schema.get("properties")?.decode().ok())
+        .unwrap_or_default();
+    let schema: Value = schema.decode().unwrap_or_default();
+    let mut all: Vec<Wanted> = order.iter().map(|(name, _)| Wanted::of(&schema, name)).collect();
+    all.sort_by_key(|wanted| !wanted.required);
+    all
+}
+
+impl Wanted {
+    fn of(schema: &Value, name: &str) -> Self {
+        let own = &schema["properties"][name];
+        let kinds = Property::of(schema, name).kinds();
         // Where all are allowed, their names say nothing.
         let kinds = if kinds.len() > 4 { String::new() } else { kinds.join(" or ") };
-        Wanted { name: name.to_owned(), kinds, about: about.map(str::to_owned) }
-    });
-    wanted.collect()
+        let listed = own["enum"].as_array().map(|values| {
+            let shown: Vec<String> = values.iter().map(shown).collect();
+            format!("one of {}", shown.join(", "))
+        });
+        let default = own.get("default").map(|value| format!("{} unless given", shown(value)));
+        let told = own["description"].as_str().map(str::to_owned);
+        let about: Vec<String> = told.into_iter().chain(listed).chain(default).collect();
+        let required =
+            schema["required"].as_array().is_some_and(|all| all.iter().any(|n| n == name));
+        let about = (!about.is_empty()).then(|| about.join("; "));
+        Self { name: name.to_owned(), kinds, about, required }
+    }
+}
+
+/// As somebody would write it.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads one argument as a schema wants it.

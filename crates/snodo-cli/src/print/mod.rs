@@ -6,6 +6,7 @@ mod inspection;
 mod list;
 mod report;
 mod servers;
+mod signature;
 
 pub(crate) use self::content::{completion, prompt, resource, tool};
 pub(crate) use self::document::pretty;
@@ -13,3 +14,4 @@ pub(crate) use self::inspection::inspection;
 pub(crate) use self::list::{prompts, resources, templates, tools};
 pub(crate) use self::report::report;
 pub(crate) use self::servers::servers;
+pub(crate) use self::signature::signature;

@@ -10,6 +10,7 @@ use snodo::transport::Connect;
 use snodo::{Builder, Client, Error};
 use snodo_config::Server;
 use snodo_host::Way;
+use snodo_sse_legacy::SseLegacy;
 use snodo_testkit::{Recorder, Replay};
 
 use crate::login;
@@ -72,6 +73,10 @@ pub(crate) async fn connect(target: &Target, settings: &Settings) -> Result<Conn
             Way::Http(http) => {
                 let http = settings.request(*http, url_of(server))?;
                 settings.open(builder, http, Some(name)).await
+            }
+            Way::Sse(http) => {
+                let http = settings.request(*http, url_of(server))?;
+                settings.open(builder, SseLegacy::new(http), Some(name)).await
             }
             Way::Stdio(stdio) => settings.open(builder, settings.process(stdio), Some(name)).await,
             _ => Err(Error::usage("servers of this kind are not known here")),
@@ -144,7 +149,7 @@ impl Settings {
 
 /// The URL of a server that has one and no credential of its own.
 fn url_of(server: &Server) -> Option<&str> {
-    let Server::Http(http) = server else { return None };
+    let (Server::Http(http) | Server::Sse(http)) = server else { return None };
     let own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     (!own).then_some(http.url())
 }
@@ -153,7 +158,7 @@ fn url_of(server: &Server) -> Option<&str> {
 pub(crate) fn is_url(target: &Target) -> bool {
     match target {
         Target::Url(_) => true,
-        Target::Named(_, server) => matches!(server, Server::Http(_)),
+        Target::Named(_, server) => matches!(server, Server::Http(_) | Server::Sse(_)),
         _ => false,
     }
 }

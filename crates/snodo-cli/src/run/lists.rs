@@ -1,6 +1,6 @@
 //! Whole lists.
 
-use snodo::types::{Item, Page, Raw};
+use snodo::types::{ErrorObject, Item, Page, Raw};
 use snodo::{Client, Error};
 
 use super::{Answer, Form, document};
@@ -28,6 +28,21 @@ pub(super) async fn templates(client: &Client, settings: &Settings) -> Result<An
 
 pub(super) async fn tools(client: &Client, settings: &Settings) -> Result<Answer, Error> {
     answer(client.list_tools().await?, settings, print::tools, "the server lists no tools")
+}
+
+/// One tool: what it does and takes.
+pub(super) async fn tool(
+    client: &Client,
+    name: &str,
+    settings: &Settings,
+) -> Result<Answer, Error> {
+    let tools = client.list_tools().await?;
+    let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
+        let text = format!("the server lists no tool {name:?}");
+        return Err(ErrorObject::new(ErrorObject::INVALID_PARAMS, text).into());
+    };
+    let raw = Raw::of(tool).map_err(|error| Error::decode(error.to_string()))?;
+    Ok(settings.form().answer(raw.text(), || print::signature(tool, settings.terminal.output)))
 }
 
 fn answer<T: Item>(

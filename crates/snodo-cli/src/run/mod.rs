@@ -113,6 +113,7 @@ pub(crate) async fn ask(client: &Client, ask: Ask, settings: &Settings) -> Resul
         }
         Ask::Resources => lists::resources(client, settings).await,
         Ask::Templates => lists::templates(client, settings).await,
+        Ask::Tool(name) => lists::tool(client, &name, settings).await,
         Ask::Tools => lists::tools(client, settings).await,
     }
 }
