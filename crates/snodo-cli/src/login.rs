@@ -11,7 +11,7 @@ use snodo::http::Http;
 use snodo::{Client, Error};
 use snodo_config::Server;
 use snodo_oauth::{
-    Application, Departure, FileStore, LoopbackListener, OAuth, Opener as _, Paste, Person,
+    Application, Departure, FileStore, LoopbackListener, OAuth, Opener as _, Paste, Person, Policy,
     Registration, SystemBrowser, Visit,
 };
 
@@ -34,12 +34,13 @@ pub(crate) struct Login {
 }
 
 /// What other commands use of a login that was made; none where none ever was.
-pub(crate) fn credentials(settings: &Settings) -> Option<OAuth> {
+pub(crate) fn credentials(settings: &Settings, url: &str) -> Option<OAuth> {
     if let Some(login) = &settings.login {
         return Some(login.clone());
     }
     let path = store_path().filter(|path| path.exists())?;
-    Some(OAuth::person(Nobody).application(application()).store(FileStore::new(path)).build())
+    let oauth = OAuth::person(Nobody).application(application()).policy(policy(url));
+    Some(oauth.store(FileStore::new(path)).build())
 }
 
 /// Makes the credentials that `login` connects with.
@@ -47,7 +48,8 @@ pub(crate) fn credentials(settings: &Settings) -> Option<OAuth> {
 /// # Errors
 ///
 /// Nobody can be asked, or there is no place to keep what comes of it (usage).
-pub(crate) fn prepare(login: &Login, settings: &Settings) -> Result<OAuth, Error> {
+pub(crate) fn prepare(login: &Login, target: &Target, settings: &Settings) -> Result<OAuth, Error> {
+    let url = url_of(target)?;
     if !settings.terminal.asks && login.browser.is_none() {
         return Err(Error::usage("a login needs somebody at a terminal, or --browser PROGRAM"));
     }
@@ -62,7 +64,7 @@ pub(crate) fn prepare(login: &Login, settings: &Settings) -> Result<OAuth, Error
     } else {
         OAuth::person(LoopbackListener::new(move |url: &str| open(browser.as_deref(), url)))
     };
-    builder = builder.application(application()).store(FileStore::new(path));
+    builder = builder.application(application()).policy(policy(url)).store(FileStore::new(path));
     if let Some(id) = &login.client_id {
         builder = builder.registration(Registration::new(id));
     }
@@ -111,7 +113,8 @@ pub(crate) async fn log_in(
 /// The authorization server cannot be told; here it is forgotten all the same.
 pub(crate) async fn log_out(target: &Target, settings: &Settings) -> Result<Answer, Error> {
     let url = url_of(target)?;
-    let oauth = OAuth::person(Nobody).application(application()).store(FileStore::new(place()?));
+    let oauth = OAuth::person(Nobody).application(application()).policy(policy(url));
+    let oauth = oauth.store(FileStore::new(place()?));
     let errands = Http::new(url)?.errands();
     let done = oauth.build().sign_out(url, &errands).await;
     done.map_err(|error| Error::usage(format!("logging out: {error}")))?;
@@ -180,13 +183,27 @@ fn kept() -> Vec<Kept> {
     let texts: BTreeMap<String, String> =
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let kept = texts.iter().filter_map(|(key, value)| {
-        let mut kept: Kept = serde_json::from_str(value).ok()?;
-        kept.url = key.split(' ').find(|part| part.starts_with("http")).map(str::to_owned);
-        kept.url.is_some().then_some(kept)
+        // Which tokens are used at a server; those may be gone.
+        let url = key.strip_prefix("server ")?.split('"').nth(1)?;
+        let kept: Kept = serde_json::from_str(value).ok()?;
+        let tokens = format!("tokens {:?} {:?} {:?}", kept.resource, kept.issuer, kept.client);
+        texts.contains_key(&tokens).then(|| Kept { url: Some(url.to_owned()), ..kept })
     });
-    let mut kept: Vec<Kept> = kept.collect();
-    kept.dedup_by(|one, other| one.url == other.url && one.issuer == other.issuer);
-    kept
+    kept.collect()
+}
+
+/// A server on this machine may lead to an authorization server on it: somebody is developing. Any
+/// other may not.
+fn policy(url: &str) -> Policy {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let address = host.parse::<std::net::IpAddr>();
+    let here = host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|a| a.is_loopback());
+    if here { Policy::new().allow_loopback() } else { Policy::new() }
 }
 
 fn application() -> Application {

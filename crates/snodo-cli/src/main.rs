@@ -134,11 +134,8 @@ fn ask(before: Options, command: Command, record: Option<PathBuf>) -> Result<Sta
     }
     log::start(settings.verbosity);
     match &ask {
-        Ask::Login(_) if !run::is_url(&target) => {
-            Err(Error::usage("only servers that are reached by a URL have logins").into())
-        }
         Ask::Login(login) => {
-            settings.login = Some(login::prepare(login, &settings)?);
+            settings.login = Some(login::prepare(login, &target, &settings)?);
             drive(serve(&target, ask, &settings))
         }
         Ask::Logout => drive(async {

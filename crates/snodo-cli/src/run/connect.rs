@@ -140,7 +140,7 @@ impl Settings {
             server = server.header(name, value)?;
         }
         let named = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        match url.filter(|_| !named).and_then(|_| login::credentials(self)) {
+        match url.filter(|_| !named).and_then(|url| login::credentials(self, url)) {
             Some(credentials) => Ok(server.credentials(credentials)),
             None => Ok(server),
         }

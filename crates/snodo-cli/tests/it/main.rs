@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod guide;
 mod http;
+mod login;
 mod page;
 mod process;
 #[cfg(target_os = "linux")]
