@@ -53,6 +53,11 @@ const wishes = {
   nonce: ({ nonce }) => { state.nonce = nonce; },
   // Ends an access token before its time.
   end: async ({ token }) => (await provider.AccessToken.find(token))?.destroy(),
+  // Takes back what a person agreed to, as they could at a page of the server.
+  withdraw: async ({ token }) => {
+    const found = await provider.RefreshToken.find(token);
+    await (await provider.Grant.find(found.grantId)).destroy();
+  },
   // Whether a refresh token could still be spent.
   refreshable: async ({ token }) => {
     const found = await provider.RefreshToken.find(token);

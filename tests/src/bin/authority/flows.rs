@@ -23,6 +23,7 @@ pub(crate) const FLOWS: &[(&str, Flow)] = &[
     ("private-authority", |world| Box::pin(private_authority(world))),
     ("rotation", |world| Box::pin(rotation(world))),
     ("before-end", |world| Box::pin(before_end(world))),
+    ("withdrawn", |world| Box::pin(withdrawn(world))),
     ("step-up", |world| Box::pin(step_up(world))),
     ("sign-out", |world| Box::pin(sign_out(world))),
     ("document", |world| Box::pin(document(world))),
@@ -109,6 +110,17 @@ async fn before_end(mut world: World) -> Done {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Err("the token was not renewed before its end".to_owned())
+}
+
+/// A person took back what they agreed to: they are asked again, by the client id that is there.
+async fn withdrawn(mut world: World) -> Done {
+    let client = world.client(world.person().build()).await?;
+    call(&client, "read").await?;
+    world.expect(&["registered", LOGIN, CODE]).await?;
+    let kept = world.end_token().await?;
+    world.servers.wish(json!({ "wish": "withdraw", "token": kept.refresh })).await?;
+    call(&client, "read").await?;
+    world.expect(&["refused refresh_token: invalid_grant", LOGIN, CODE]).await
 }
 
 /// More scope is asked for with what was asked for before.
