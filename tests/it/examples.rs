@@ -13,6 +13,7 @@ async fn every_example_prints_what_its_first_lines_say() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut sources = sources(&crates.join("snodo/examples"));
     sources.append(&mut self::sources(&crates.join("snodo-transport/examples")));
+    sources.append(&mut self::sources(&crates.join("snodo-host/examples")));
     sources.append(&mut self::sources(&crates.join("snodo-tasks/examples")));
     sources.append(&mut self::sources(&crates.join("snodo-skills/examples")));
     let programs = build().await;
