@@ -12,7 +12,7 @@ use crate::tools;
 
 /// Their folders.
 pub(crate) const FOLDERS: &[&str] =
-    &["tests/custom-transport", "tests/rmcp-in-process", "tests/telemetry"];
+    &["tests/custom-transport", "tests/fuzz", "tests/rmcp-in-process", "tests/telemetry"];
 
 /// `cargo xtask apart`: all of them.
 pub(crate) fn run(_arguments: &[String]) -> Outcome {

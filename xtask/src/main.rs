@@ -16,6 +16,7 @@ mod cases;
 mod conformance;
 mod coverage;
 mod deny;
+mod fuzz;
 mod graph;
 mod harness;
 mod metadata;
@@ -118,6 +119,11 @@ const COMMANDS: &[Command] = &[
         name: "spans",
         about: "what a call pays for its span where nobody listens, counted",
         run: spans::run,
+    },
+    Command {
+        name: "fuzz",
+        about: "looks for inputs that break the rules [--seconds N] [TARGET…]",
+        run: fuzz::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {

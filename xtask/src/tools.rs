@@ -38,6 +38,16 @@ pub(crate) fn cargo_deny() -> Outcome {
     cargo_tool("cargo-deny", "0.18.9", &["deny", "--version"])
 }
 
+/// Sees to it that `cargo fuzz` runs, with a compiler that it can use.
+pub(crate) fn cargo_fuzz() -> Outcome {
+    if !runs("rustup", &["run", "nightly", "rustc", "--version"]) {
+        return Err(
+            "fuzzing needs a nightly compiler: `rustup toolchain install nightly`".to_owned()
+        );
+    }
+    cargo_tool("cargo-fuzz", "0.13.2", &["fuzz", "--version"])
+}
+
 /// `cargo xtask peers`: what some tests run against, where it is not there yet.
 pub(crate) fn install_peers(_arguments: &[String]) -> Outcome {
     need(PEERS)

@@ -352,7 +352,7 @@ impl<'a> Head<'a> {
 
     fn form(self, text: &str) -> Result<Form, String> {
         let found = |reason: &str| Err(reason.to_owned());
-        if self.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+        if self.jsonrpc.is_none_or(|version| !is_two(version.get())) {
             return found("`jsonrpc` is not \"2.0\"");
         }
         let id = match self.id {
@@ -387,6 +387,12 @@ impl<'a> Head<'a> {
             _ => found("more than one of `method`, `result` and `error`"),
         }
     }
+}
+
+/// Nearly always these five characters; JSON lets any of them be escaped.
+fn is_two(raw: &str) -> bool {
+    raw == r#""2.0""#
+        || raw.contains('\\') && serde_json::from_str::<String>(raw).is_ok_and(|text| text == "2.0")
 }
 
 fn name(text: &str, raw: &str) -> Result<Name, String> {

@@ -24,6 +24,9 @@ fn the_four_kinds_are_told_apart() {
     assert_eq!(news.body(), Body::Notification { method: "a/b", params: None });
     let result = parse(r#"{"result":{},"id":0,"jsonrpc":"2.0","extra":[{}]}"#);
     assert_eq!(result.body(), Body::Result { id: &RequestId::Number(0), result: "{}" });
+    // Found by the fuzzer: JSON lets any character be escaped.
+    let escaped = parse(r#"{"jsonrpc":"\u0032.0","id":0,"\u0072esult":{}}"#);
+    assert_eq!(escaped.body(), result.body());
     let error = parse(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1}}"#);
     assert_eq!(
         error.body(),

@@ -1,0 +1,5 @@
+//! See `fuzz::lines`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::lines::check(input));
