@@ -75,8 +75,8 @@ impl Connection {
     }
 
     /// Makes sure that the server's own notifications come in; says whether they do. Over HTTP the
-    /// stream for them is opened at the first call, and its head waited for: a server drops what
-    /// it has to tell while there is none.
+    /// stream for them is opened at the first call, and its head waited for a while: a server drops
+    /// what it has to tell while there is none.
     pub(crate) async fn server_stream(&self, timeout: Option<Duration>) -> Result<bool, Error> {
         let abilities = self.transport.abilities();
         if !abilities.own_stream {
@@ -91,7 +91,8 @@ impl Connection {
             *self.opening() = Some(stream);
         }
         let mut timer = Timer::default();
-        let deadline = timeout.and_then(|timeout| timer::now().checked_add(timeout));
+        let patience = timeout.map_or(HEAD_WAIT, |timeout| timeout.min(HEAD_WAIT));
+        let deadline = timer::now().checked_add(patience);
         let mut first = None;
         let opened = poll_fn(|cx| {
             let mut opening = self.opening();
@@ -108,9 +109,9 @@ impl Connection {
                     Poll::Ready(Some(Ok(_))) => continue,
                     Poll::Ready(Some(Err(error))) => Poll::Ready(Err(Error::from(error))),
                     Poll::Ready(None) => Poll::Ready(Ok(false)),
-                    Poll::Pending => timer.poll(deadline, cx).map(|waited| {
-                        waited.and_then(|()| Err(Error::timeout(timeout.unwrap_or_default())))
-                    }),
+                    // Proxies there are that keep a head back until something follows it (nginx
+                    // over HTTP/2): the attendant goes on with it.
+                    Poll::Pending => timer.poll(deadline, cx).map(|waited| waited.map(|()| true)),
                 };
             }
         });
@@ -199,3 +200,6 @@ pub(crate) fn closed() -> TransportError {
 pub(crate) fn carrier(abilities: Abilities) -> Carrier {
     Carrier { routes: abilities.routing, own_stream: abilities.own_stream }
 }
+
+/// How long the head of the server's own stream is waited for, within the timeout of calls.
+const HEAD_WAIT: Duration = Duration::from_secs(2);

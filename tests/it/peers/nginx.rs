@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use snodo::Error;
 use snodo::http::{Http, HttpVersion};
 use snodo::types::{Kind, TransportFault};
+use snodo::{Client, Error, ProtocolVersion};
+use snodo_testkit::{Answers, Peer, Replay, Server, Transcript, check_transport};
 use tokio::sync::Notify;
 
 use super::{AUTHORITY, CLIENT, CLIENT_KEY, TLS, Upstream, client, nginx};
@@ -47,6 +48,59 @@ async fn behind_tls_and_http2_with_a_private_authority_64_calls_at_once_use_one_
     assert_eq!(upstream.requests().len(), 64);
     assert_eq!(upstream.values("x-protocol"), ["HTTP/2.0"]);
     assert_eq!(upstream.values("x-connection").len(), 1);
+}
+
+// S-12
+#[tokio::test]
+async fn over_tls_and_http2_the_rules_of_transports_are_kept_too() {
+    let peer = Peer::new();
+    for answers in [Answers::Json, Answers::Events] {
+        let upstream = peer.serve_http(answers).await.expect("a port");
+        let address = upstream.origin();
+        let location = format!(
+            "client_max_body_size 0; http2_max_concurrent_streams 512;
+             location / {{
+                proxy_pass {address}; proxy_buffering off; proxy_request_buffering off;
+             }}"
+        );
+        let nginx = nginx(&format!("server {{ {TLS} {location} }}")).await;
+        let target = secured(nginx.port()).http_version(HttpVersion::Http2);
+        check_transport(&target, &peer).await.expect("every rule");
+    }
+}
+
+/// What a server asks on a stream of its own, on which it said nothing before.
+const ASKING: &str = r#"
+@ abilities notify listen routing own_stream
+> {"id":"$open","method":"initialize"}
+@ session s1
+< {"jsonrpc":"2.0","id":"$open","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
+> {"method":"notifications/initialized"}
+> GET
+> {"id":"$book","method":"tools/call","params":{"name":"book"}}
+< {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}
+> {"id":"q1","result":{"action":"accept"}}
+< {"jsonrpc":"2.0","id":"$book","result":{"content":[{"type":"text","text":"booked"}]}}
+"#;
+
+// nginx keeps the head of a response back over HTTP/2 until something follows it.
+#[tokio::test]
+async fn a_stream_whose_head_is_kept_back_holds_up_nobody_and_is_heard() {
+    let replay = Replay::new(&Transcript::parse("asking", ASKING).expect("a transcript"));
+    let upstream = Server::new(replay.clone()).http(Answers::Json).await.expect("a port");
+    let location =
+        format!("location / {{ proxy_pass {}; proxy_buffering off; }}", upstream.origin());
+    let nginx = nginx(&format!("server {{ {TLS} {location} }}")).await;
+    let builder = Client::builder()
+        .protocol([ProtocolVersion::V2025_11_25])
+        .on_form(|form| async move { form.accept(json!({ "name": "Ada" })) });
+    let connecting = builder.connect(secured(nginx.port()).http_version(HttpVersion::Http2));
+    let connected = tokio::time::timeout(Duration::from_secs(10), connecting).await;
+    let client = connected.expect("in time").expect("it connects");
+    let booked = client.call_tool("book", json!({})).await.expect("an answer");
+    assert_eq!(booked.text(), "booked");
+    client.close().await;
+    replay.finish().expect("every line");
 }
 
 #[tokio::test]

@@ -47,6 +47,16 @@ impl Hide {
         (hidden != text).then_some(hidden)
     }
 
+    /// The text without the secrets that were told, wherever they stand: in names too.
+    pub(super) fn told(&self, mut line: String) -> String {
+        for Secret(secret) in &self.texts {
+            let quoted = super::json::quote(secret);
+            let escaped = &quoted[1..quoted.len() - 1];
+            line = line.replace(escaped, HIDDEN).replace(secret, HIDDEN);
+        }
+        line
+    }
+
     /// Hides words that look like a credential, or stand behind what announces one.
     fn hide_words(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
@@ -74,7 +84,9 @@ impl Hide {
         let is_scheme =
             before.eq_ignore_ascii_case("bearer") || before.eq_ignore_ascii_case("basic");
         match between {
-            " " => is_scheme && word.len() >= 8 && word.contains(|c: char| !c.is_ascii_lowercase()),
+            " " if is_scheme => word.len() >= 8 && word.contains(|c: char| !c.is_ascii_lowercase()),
+            // An option of a command line.
+            " " => before.starts_with('-') && self.is_secret(before),
             "=" | "=\"" | "\":\"" | "\": \"" => self.is_secret(before),
             _ => false,
         }
@@ -172,6 +184,10 @@ mod tests {
             "https://x.test/?access_token=(hidden)&n=1"
         );
         assert_eq!(hidden(r#"{"password": "hunter2","n":1}"#), r#"{"password": "(hidden)","n":1}"#);
+        assert_eq!(
+            hidden("server --api-key k1 --token=t1"),
+            "server --api-key (hidden) --token=(hidden)"
+        );
         assert_eq!(hidden("key sk-0123456789abcdefXYZ!"), "key (hidden)!");
         assert_eq!(hidden("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"), "(hidden)");
     }
@@ -193,6 +209,9 @@ mod tests {
         hide.member("pin");
         assert_eq!(hide.within("a s3cr3ts3cr3t b").as_deref(), Some("a (hidden)(hidden) b"));
         assert!(hide.is_secret("PIN"));
+        hide.text("a\"b");
+        let line = r#"{"s3cr3t":1,"c":"a\"b"}"#;
+        assert_eq!(hide.told(line.to_owned()), r#"{"(hidden)":1,"c":"(hidden)"}"#);
         assert!(!format!("{hide:?}").contains("s3cr3t"));
     }
 }

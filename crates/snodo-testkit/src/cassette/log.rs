@@ -110,8 +110,9 @@ impl Log {
     /// The whole transcript.
     pub(super) fn text(&self) -> String {
         let lines = self.lines();
-        let target = lines.hide.within(&lines.target).unwrap_or_else(|| lines.target.clone());
-        let mut text = format!("# Recorded from {target}.\n");
+        let target = lines.target.replace(['\n', '\r'], " ");
+        let target = lines.hide.within(&target).unwrap_or(target);
+        let mut text = format!("# Recorded from {}.\n", lines.hide.told(target));
         if let Some(names) = &lines.abilities {
             text.push_str(&format!("@ abilities {names}\n"));
         }
@@ -141,6 +142,7 @@ impl Log {
 
 impl Lines {
     fn add(&mut self, connection: usize, line: String) {
+        let line = self.hide.told(line);
         self.full = self.full || self.bytes + line.len() > self.limit;
         if !self.full {
             self.bytes += line.len();

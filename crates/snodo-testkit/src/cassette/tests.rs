@@ -98,7 +98,7 @@ async fn a_session_is_written_down_and_played_back_under_other_ids() {
 #[tokio::test(start_paused = true)]
 async fn no_secret_gets_into_a_recording() {
     let server = from_fn(|envelope| async move {
-        let result = r#"{"accessToken":"tok-1","pin":1234,"text":"Bearer abcDEF123 and my-tenant, $5","user":"$ref"}"#;
+        let result = r#"{"my-tenant":1,"accessToken":"tok-1","pin":1234,"text":"Bearer abcDEF123 and my-tenant, $5","user":"$ref"}"#;
         let session = SessionId::new("session-1");
         let message = envelope.id.map(|id| Message::result(&id.into(), result));
         Ok(message.map(|message| {

@@ -110,6 +110,8 @@ impl Peer {
             "GET" => {
                 let mut unasked = self.unasked();
                 return Reply::new(200).stream(|events| async move {
+                    // Some proxies keep the head back until something follows it.
+                    events.raw(": here\n\n").await;
                     while let Ok(message) = unasked.recv().await {
                         events.message(message.text()).await;
                     }
