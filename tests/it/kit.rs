@@ -9,10 +9,10 @@ use std::net::Ipv4Addr;
 
 use snodo_direct::Direct;
 use snodo_http::Http;
-use snodo_stdio::Stdio;
+use snodo_stdio::{Stdio, Streams};
 use snodo_testkit::{Answers, Peer, check_transport};
 use snodo_tests::{PeerRuntime, Pipes};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -75,6 +75,49 @@ async fn http_with_event_streams_keeps_them_too() {
     let server = peer.serve_http(Answers::Events).await.expect("a port");
     let target = Http::new(server.url()).expect("a URL");
     check_transport(&target, &peer).await.expect("every rule");
+}
+
+// S-12
+#[cfg(unix)]
+#[tokio::test]
+async fn http_over_a_unix_socket_keeps_them_too() {
+    let peer = Peer::new();
+    let server = peer.serve_http(Answers::Json).await.expect("a port");
+    let address = server.origin().trim_start_matches("http://").to_owned();
+    let path = std::env::temp_dir().join(format!("snodo-kit-{}.sock", std::process::id()));
+    let listener = tokio::net::UnixListener::bind(&path).expect("a socket");
+    let passing = tokio::spawn(async move {
+        let mut sockets = JoinSet::new();
+        while let Ok((mut near, _)) = listener.accept().await {
+            let address = address.clone();
+            sockets.spawn(async move {
+                let mut far = TcpStream::connect(address).await?;
+                tokio::io::copy_bidirectional(&mut near, &mut far).await
+            });
+        }
+    });
+    let target = Http::new("http://localhost/mcp").expect("a URL").unix_socket(&path);
+    let kept = check_transport(&target, &peer).await;
+    passing.abort();
+    std::fs::remove_file(&path).expect("removed");
+    kept.expect("every rule");
+}
+
+#[tokio::test]
+async fn streams_of_a_socket_keep_the_rules_of_transports() {
+    let peer = Peer::new();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let server = peer.clone();
+    let serving = tokio::spawn(async move {
+        let mut sockets = JoinSet::new();
+        while let Ok((socket, _)) = listener.accept().await {
+            sockets.spawn(server.clone().serve_pipe(socket));
+        }
+    });
+    let streams = Streams::new(move || TcpStream::connect(address));
+    check_transport(&streams, &peer).await.expect("every rule");
+    serving.abort();
 }
 
 #[tokio::test]
