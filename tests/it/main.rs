@@ -12,6 +12,7 @@ mod flood;
 mod headers;
 mod in_process;
 mod kit;
+mod legacy;
 mod logs;
 mod metadata;
 mod negotiation;

@@ -116,8 +116,9 @@ impl fmt::Debug for SseLegacy {
 /// quarter of a second, for a server that takes a message only once it has dealt with it. At most 64
 /// posts are under way and 64 messages wait, and who comes later waits for room.
 ///
-/// A stream that ends or breaks ends the connection, and every exchange on it fails: the server has
-/// no session that could be gone on with.
+/// A stream that ends or breaks, as proxies do with one that rests, ends the connection, and every
+/// exchange on it fails: the server has no session that could be gone on with. As with a process that
+/// ended, a client opens another where it was told to (`Builder::restart`), and only there.
 ///
 /// # Drop behavior
 ///
