@@ -107,7 +107,9 @@ impl Failure {
         let mut source = self.error.source();
         while let Some(below) = source {
             let told = below.to_string();
-            if !what.contains(&told) && !why.contains(&told) {
+            // An error below says its code too, which the one above has said.
+            let bare = told.rsplit_once(" (-").map_or(told.as_str(), |(bare, _)| bare);
+            if !what.contains(bare) && !why.contains(bare) {
                 let between = if why.is_empty() { "" } else { ": " };
                 why = format!("{why}{between}{told}");
             }

@@ -30,7 +30,7 @@ pub(crate) fn hint(error: &Error, status: Status) -> Option<&'static str> {
     Some(match error.code() {
         ErrorObject::METHOD_NOT_FOUND => "snodo inspect TARGET, which shows what the server can do",
         ErrorObject::INVALID_PARAMS => {
-            "snodo tools TARGET TOOL, which shows what it takes; without TOOL all are listed"
+            "snodo tools TARGET, which lists them; with the name of one behind it, what that takes"
         }
         _ => "the server says so itself: its log may tell more (-v shows its error stream)",
     })

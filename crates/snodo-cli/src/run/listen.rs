@@ -8,7 +8,7 @@ use snodo::{Client, Error, Event};
 
 use super::{Answer, Form, document};
 use crate::settings::Settings;
-use crate::{log, output, safe};
+use crate::{log, output, safe, wait};
 
 /// What is listened to, and for how long.
 #[derive(Clone, Debug)]
@@ -52,6 +52,8 @@ async fn watch(client: &Client, asked: &Listening, settings: &Settings) -> Resul
             Raw::of(events.accepted()).map_err(|error| Error::decode(error.to_string()))?;
         log::tell(&format!("listening: {} (Ctrl-C ends it)", safe::line(accepted.text())));
     }
+    // Lines of events would be drawn over.
+    wait::stop();
     let mut left = asked.count;
     while left != Some(0) {
         let Some(event) = events.next().await else { break };

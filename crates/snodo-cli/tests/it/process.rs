@@ -83,6 +83,9 @@ fn each_failure_of_a_server_has_its_own_status() {
     assert_eq!((code, told), (3, json!({ "error": error })));
     let died = snodo(&with_server(&["call", "die"]));
     assert!(died.stderr.contains("last words"), "{}", died.stderr);
+    let gone = snodo(&["tools", "--", "sh", "-c", "exit 7"]);
+    assert_eq!((gone.code, gone.stderr.lines().count()), (4, 3), "{}", gone.stderr);
+    assert_eq!(gone.stderr.matches("exited with status 7").count(), 2, "{}", gone.stderr);
 }
 
 #[test]
