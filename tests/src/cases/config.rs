@@ -39,11 +39,14 @@ struct Load {
 struct Loaded {
     /// All servers, each with at least these members.
     servers: Option<BTreeMap<String, Value>>,
-    /// Some of them.
-    servers_any: Option<BTreeMap<String, Value>>,
+    /// Some of them: their members, or their names alone.
+    servers_any: Option<Value>,
     /// Servers that are either taken or named in a warning.
     #[serde(default)]
-    warns_or_accepts: Vec<String>,
+    warns_or_accepts: Value,
+    /// What is wrong: servers, and words that have to be in what is said of each.
+    #[serde(default)]
+    errors: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -107,25 +110,67 @@ fn load(case: &Load) -> Result<Vec<String>, String> {
     let config = Config::parse(&bytes, |name| case.env.get(name).cloned());
     let config = config.map_err(|fault| fault.to_string())?;
     let mut faults = Vec::new();
-    let wanted = case.expect.servers.iter().chain(&case.expect.servers_any).flatten();
-    for (name, wanted) in wanted {
-        match config.get(name).map(Entry::server) {
-            Some(Ok(server)) if is_subset(wanted, &shown(server)) => {}
+    let any = case.expect.servers_any.as_ref().map(named).unwrap_or_default();
+    let wanted = case.expect.servers.iter().flatten();
+    let wanted = wanted.map(|(name, wanted)| (name.clone(), wanted.clone()));
+    for (name, wanted) in wanted.chain(any) {
+        match config.get(&name).map(Entry::server) {
+            Some(Ok(server)) if wanted.is_null() || is_subset(&wanted, &shown(server)) => {}
             other => faults.push(format!("{name} is {other:?}, expected {wanted}")),
         }
     }
+    let errors = named(&case.expect.errors);
     if let Some(all) = &case.expect.servers {
-        let others = config.entries().iter().filter(|entry| !all.contains_key(entry.name()));
+        let taken = config.entries().iter().filter(|entry| entry.server().is_ok());
+        let others = taken.filter(|entry| !all.contains_key(entry.name()));
         faults.extend(others.map(|entry| format!("{} is not expected", entry.name())));
     }
-    for name in &case.expect.warns_or_accepts {
-        let entry = config.get(name);
+    for (name, _) in named(&case.expect.warns_or_accepts) {
+        let entry = config.get(&name);
         let told = config.warnings().iter().any(|warning| warning.contains(name.as_str()));
         if !told && entry.is_none() {
             faults.push(format!("{name} is neither taken nor named"));
         }
     }
+    for (name, about) in errors {
+        match config.get(&name).map(Entry::server) {
+            Some(Err(fault)) => {
+                let missing = words(&about).into_iter().filter(|w| !fault.to_string().contains(w));
+                faults.extend(missing.map(|word| format!("{name}: {fault} does not say {word}")));
+            }
+            other => faults.push(format!("{name} is {other:?}, expected to be wrong")),
+        }
+    }
     Ok(faults)
+}
+
+/// Names with what is said of each, from an object, a list of names, or a list of objects that say
+/// which server they are about.
+fn named(value: &Value) -> Vec<(String, Value)> {
+    match value {
+        Value::Object(members) => members.clone().into_iter().collect(),
+        Value::Array(items) => {
+            let pairs = items.iter().filter_map(|item| match item {
+                Value::String(name) => Some((name.clone(), Value::Null)),
+                _ => {
+                    let name = item.get("server").or_else(|| item.get("name"))?;
+                    let about = item.get("mentions").or_else(|| item.get("words"));
+                    Some((name.as_str()?.to_owned(), about.cloned().unwrap_or_default()))
+                }
+            });
+            pairs.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The words of a text, or of a list of them.
+fn words(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A server as a file would write it.
@@ -186,4 +231,37 @@ fn spawn(case: &Spawn) -> Result<Vec<String>, String> {
         faults.push(format!("with {args:?}, expected {:?}", case.expect.args));
     }
     Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Load, load};
+
+    fn faults(text: &str, expect: Value) -> Vec<String> {
+        let case = json!({ "text": text, "env": {}, "expect": expect });
+        let case: Load = serde_json::from_value(case).expect("a case");
+        load(&case).expect("a configuration")
+    }
+
+    #[test]
+    fn what_is_expected_of_a_file_is_held_against_it() {
+        let text = r#"{ "mcpServers": { "a": { "command": "x" }, "b": { "command": "${NO}" } } }"#;
+        let good = json!({ "servers": { "a": { "command": "x" } }, "errors": { "b": ["NO"] } });
+        assert!(faults(text, good).is_empty());
+        let listed =
+            json!({ "servers_any": ["a"], "errors": [{ "server": "b", "mentions": "NO" }] });
+        assert!(faults(text, listed).is_empty());
+        for bad in [
+            json!({ "servers": { "a": { "command": "y" } } }),
+            json!({ "servers": {} }),
+            json!({ "servers_any": ["b"] }),
+            json!({ "errors": { "a": [] } }),
+            json!({ "errors": { "b": ["OTHER"] } }),
+            json!({ "warns_or_accepts": ["c"] }),
+        ] {
+            assert_eq!(faults(text, bad.clone()).len(), 1, "{bad}");
+        }
+    }
 }
