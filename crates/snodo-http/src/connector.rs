@@ -228,19 +228,20 @@ impl Http {
     }
 
     /// Opens an event stream by GET: for transports that are built on this one. It carries the same
-    /// headers and credentials as a message.
+    /// headers and credentials as a message. The server has to answer within `limit`; a login does
+    /// not count.
     ///
     /// # Errors
     ///
-    /// As for messages; a status that is no success, and a success that is no event stream, is an
-    /// error too.
+    /// As for messages; [`TransportFault::Timeout`] past the limit. A status that is no success, and a
+    /// success that is no event stream, is an error too.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future closes the connection.
-    pub async fn events(&self) -> Result<EventStream, TransportError> {
+    pub async fn events(&self, limit: Duration) -> Result<EventStream, TransportError> {
         self.check_connect()?;
-        EventStream::open(self.wire()).await
+        EventStream::open(self.wire(), limit).await
     }
 
     /// Refuses what contradicts itself.

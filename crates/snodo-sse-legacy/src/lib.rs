@@ -70,9 +70,8 @@ impl SseLegacy {
         Self { http, endpoint_timeout: Duration::from_secs(10) }
     }
 
-    /// How long the server may take from the head of the stream to the event that names the
-    /// endpoint; 10 seconds unless set. Until the head has come, the limits of the [`Http`] and of
-    /// whoever connects count.
+    /// How long the server may take for the head of the stream, a login not included, and then for
+    /// the event that names the endpoint; 10 seconds each unless set.
     pub fn endpoint_timeout(mut self, limit: Duration) -> Self {
         self.endpoint_timeout = limit;
         self

@@ -29,7 +29,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) async fn open(http: &Http, limit: Duration) -> Result<Self, TransportError> {
-        let mut events = http.events().await?;
+        let mut events = http.events(limit).await?;
         let endpoint = timeout(limit, endpoint(&mut events)).await.unwrap_or_else(|_| {
             let why = format!("the event stream named no endpoint within {limit:?}");
             Err(TransportError::new(TransportFault::Timeout, why))

@@ -153,6 +153,11 @@ async fn what_is_no_such_server_is_told_from_one_that_is_slow() {
     let slow = target(&silent).endpoint_timeout(Duration::from_millis(20));
     let error = slow.connect().await.expect_err("no endpoint");
     assert_eq!(error.fault(), TransportFault::Timeout);
+
+    let mute = streaming(Reply::hang).await;
+    let slow = target(&mute).endpoint_timeout(Duration::from_millis(20));
+    let error = slow.connect().await.expect_err("no answer");
+    assert_eq!(error.fault(), TransportFault::Timeout);
 }
 
 #[tokio::test]

@@ -317,3 +317,25 @@ async fn waiting_for_a_person_before_a_stream_is_resumed_is_told_too() {
     go.notify_one();
     assert_eq!(told(&soon(read(exchange)).await), ["Released", RESULT]);
 }
+
+#[tokio::test]
+async fn the_limit_of_an_event_stream_stands_while_a_person_is_waited_for() {
+    let silent = Server::scripted(vec![vec![Act::Hold(Arc::default())]]).await;
+    let server = Server::scripted(vec![whole_events(&["event: x\ndata: y\n\n"])]).await;
+    let go = Arc::new(Notify::new());
+    let slow = || Slow { go: go.clone(), limit: Duration::from_secs(300) };
+    let way = http(&silent).credentials(slow());
+    let mut opening = Box::pin(way.events(Duration::from_millis(10)));
+    let held = tokio::time::timeout(Duration::from_millis(20), &mut opening).await;
+    assert!(held.is_err(), "no time passes while a person is waited for");
+    go.notify_one();
+    let late = soon(opening).await.expect_err("no time was left for the server");
+    assert_eq!(late.fault(), TransportFault::Timeout);
+
+    let way = http(&server).credentials(slow());
+    go.notify_one();
+    let mut events = soon(way.events(Duration::from_secs(60))).await.expect("a stream");
+    let event = soon(events.next()).await.expect("an event").expect("no failure");
+    assert_eq!((event.name.as_str(), event.data.as_str()), ("x", "y"));
+    assert!(soon(events.next()).await.is_none());
+}
