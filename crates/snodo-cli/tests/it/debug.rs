@@ -18,7 +18,8 @@ fn temporary(name: &str) -> String {
 #[test]
 fn a_session_is_recorded_without_secrets_and_replayed() {
     let file = temporary("recorded");
-    let words = ["record", &file, "call", "echo", "s=hi", "--env", "KEY=hunter2", "--json"];
+    let settings = ["--env", "KEY=hunter2", "--env", "DEBUG=1"];
+    let words = [&["record", &file, "call", "echo", "s=hi", "--json"][..], &settings].concat();
     let recorded = snodo(&with_server(&words));
     assert_eq!(recorded.code, 0, "{}", recorded.stderr);
     let text = fs::read_to_string(&file).expect("a recording");
