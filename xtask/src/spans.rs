@@ -5,7 +5,7 @@
 //! of many calls less a run of few is what calls alone take. That the count sees spans at all is shown by a third run,
 //! with a subscriber that wants them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -65,17 +65,28 @@ impl Counted {
     }
 }
 
-/// Builds the program into a folder of its own, and says where it is.
-fn build(folder: &str, flags: &str) -> Result<PathBuf, String> {
-    let target = shell::root().join(format!("target/spans/{folder}"));
+/// Builds the program and says where it is.
+fn build(name: &str, flags: &str) -> Result<PathBuf, String> {
+    let host = host(&shell::output("rustc", &["-vV"])?)?;
+    let target = shell::root().join("target/spans");
     let text = target.to_str().ok_or("the path of the tree is no UTF-8")?;
     let command =
         ["cargo", "build", "--release", "--locked", "--bin", "call", "--manifest-path", MANIFEST];
+    // With a target named, the flags are not those of build scripts and macros, which both builds then share.
+    let command = [&command[..], &["--target", &host]].concat();
     let environment = [("CARGO_TARGET_DIR", text), ("RUSTFLAGS", flags)];
-    let log = format!("target/xtask/spans-{folder}.log");
+    let log = format!("target/xtask/spans-{name}.log");
     let step = Step { command: &command, environment: &environment, log: &log, limit: LIMIT };
     step.run().map_err(|error| format!("{}\n{error}", step::tail(&log, SHOWN)))?;
-    Ok(target.join("release/call"))
+    let (built, kept) = (target.join(host).join("release/call"), target.join(name));
+    fs::copy(&built, &kept).map_err(|error| format!("{}: {error}", built.display()))?;
+    Ok(kept)
+}
+
+/// The platform of the compiler, as it tells it.
+fn host(version: &str) -> Result<String, String> {
+    let line = version.lines().find_map(|line| line.strip_prefix("host: "));
+    line.map(str::to_owned).ok_or_else(|| "rustc does not tell its host".to_owned())
 }
 
 /// What one call takes: the difference between many and few, so that neither start nor end counts.
@@ -97,7 +108,7 @@ fn count(program: &Path, calls: u32, spans: &str) -> Result<u64, String> {
         .stderr(words)
         .status()
         .map_err(|error| format!("`valgrind` does not start: {error}"))?;
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let text = fs::read_to_string(&log).unwrap_or_default();
     match collected(&text) {
         Some(count) if status.success() => Ok(count),
         _ => Err(format!("{}: callgrind counted nothing ({status}):\n{text}", program.display())),
@@ -136,6 +147,13 @@ mod tests {
         let counted = Counted { absent: 10_000.0, off: 10_000.0, on: 10_050.0 };
         assert!(counted.judge().is_err_and(|why| why.contains("not counted")));
         assert!(counted.line().contains("10000 with it (+0.00 %), 10050"), "{}", counted.line());
+    }
+
+    #[test]
+    fn the_platform_is_what_the_compiler_says() {
+        let told = "rustc 1.95.0\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
+        assert_eq!(host(told).as_deref(), Ok("x86_64-unknown-linux-gnu"));
+        assert!(host("rustc 1.95.0\n").is_err());
     }
 
     #[test]

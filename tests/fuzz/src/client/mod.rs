@@ -1,8 +1,9 @@
 //! A whole client against any server, in a time that is simulated.
 //!
 //! The input is a program for both sides: what the client does, and what the server says to each thing that it hears. It
-//! runs over a byte pipe and over a transport whose exchanges have streams of their own.
+//! runs over a byte pipe, over a transport whose exchanges have streams of their own, and over HTTP without sockets.
 
+mod http;
 mod server;
 
 use std::sync::Arc;
@@ -44,16 +45,17 @@ async fn run(world: &Arc<World>, plan: u8, versions: u8, steps: &[u8]) {
         1 => vec![ProtocolVersion::V2025_11_25],
         _ => ProtocolVersion::ALL.to_vec(),
     };
-    let patience = Duration::from_secs(u64::from(plan / 2 % 32));
+    let patience = Duration::from_secs(u64::from(plan / 3 % 32));
     let builder = Client::builder().protocol(versions).timeout(TIMEOUT).max_pages(3);
     let builder = builder.on_form(move |form| async move {
         sleep(patience).await;
         if patience.is_zero() { Err(HandlerError::new("no")) } else { form.accept(json!({})) }
     });
     let began = Instant::now();
-    let connected = match plan % 2 {
+    let connected = match plan % 3 {
         0 => builder.connect(world.pipes()).await,
-        _ => builder.connect(world.streams()).await,
+        1 => builder.connect(world.streams()).await,
+        _ => builder.connect(http::to(world)).await,
     };
     assert!(began.elapsed() <= CONNECTED, "connecting took {:?}", began.elapsed());
     if let Ok(client) = connected {

@@ -25,7 +25,7 @@ pub(super) struct World {
 }
 
 /// One thing that a server does.
-enum Act {
+pub(super) enum Act {
     Close,
     Say(String),
     Wait(Duration),
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// What the script says next; when it is over, everything is answered.
-    fn next(&self) -> u8 {
+    pub(super) fn next(&self) -> u8 {
         let mut script = self.script.lock().expect("no panic");
         let at = script.1;
         script.1 += 1;
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// What is done about a message.
-    fn plan(&self, message: &Value) -> Vec<Act> {
+    pub(super) fn plan(&self, message: &Value) -> Vec<Act> {
         let (id, method) = (&message["id"], message["method"].as_str().unwrap_or_default());
         let mut acts = Vec::new();
         if id.is_null() || method.is_empty() {
@@ -159,7 +159,14 @@ impl World {
         }
     }
 
-    fn note(&self) {
+    /// The client sends a whole message.
+    pub(super) fn hear(&self, message: &[u8]) {
+        self.note();
+        self.written.lock().expect("no panic").push([message, b"\n"].concat());
+    }
+
+    /// The client sends something.
+    pub(super) fn note(&self) {
         if self.closed.load(Ordering::Relaxed) {
             self.sent_late.store(true, Ordering::Relaxed);
         }
@@ -269,9 +276,7 @@ impl Transport for Streams {
     fn exchange(&self, envelope: Envelope) -> Exchange {
         let world = Arc::clone(&self.0);
         Exchange::generate(move |sender| async move {
-            world.note();
-            let line = format!("{}\n", envelope.message);
-            world.written.lock().expect("no panic").push(line.into_bytes());
+            world.hear(envelope.message.as_bytes());
             let message = serde_json::from_str(&envelope.message).expect("the client sends JSON");
             sender.send(Incoming::Sent).await;
             for act in world.plan(&message) {
