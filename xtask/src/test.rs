@@ -217,7 +217,7 @@ const STEPS: &[Part] = &[
     part("alone", Work::Own(&["alone"]), 15),
     closing(part("nextest", Work::Own(&["nextest"]), 25), 1),
     closing(part("apart", Work::Own(&["apart"]), 30), 3),
-    closing(part("spans", Work::Own(&["spans"]), 15), 1),
+    closing(part("spans", Work::Own(&["spans"]), 45), 1),
     part("doctests", Work::Cargo(&["test", "--doc", "--workspace"]), 15),
     part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
     closing(part("deny", Work::Own(&["deny"]), 2), 1),
@@ -232,6 +232,7 @@ const SLOW_STEPS: &[Part] = &[
     part("features", Work::Own(&["features"]), 30),
     closing(part("package", Work::Own(&["package"]), 30), 1),
     closing(part("minimal", Work::Own(&["minimal"]), 30), 1),
+    closing(part("fuzz", Work::Own(&["fuzz", "--seconds", "60"]), 60), 7),
     closing(part("cargo-deny", Work::Own(&["deny", "--full"]), 30), 1),
 ];
 
