@@ -160,13 +160,18 @@ impl World {
     }
 
     /// The client sends a whole message.
-    pub(super) fn hear(&self, message: &[u8]) {
+    fn hear(&self, message: &[u8]) {
         self.note();
+        self.keep(message);
+    }
+
+    /// A whole message, whenever it was sent.
+    pub(super) fn keep(&self, message: &[u8]) {
         self.written.lock().expect("no panic").push([message, b"\n"].concat());
     }
 
     /// The client sends something.
-    pub(super) fn note(&self) {
+    fn note(&self) {
         if self.closed.load(Ordering::Relaxed) {
             self.sent_late.store(true, Ordering::Relaxed);
         }
