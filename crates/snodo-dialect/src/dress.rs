@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use snodo_types::{Abandon, Envelope, Error, Raw, Routing};
 
-use crate::params::push_string;
+use crate::params::{push_number, push_string};
 use crate::{Extensions, Request, check_header, meta};
 
 /// Who is asking: told in every stateless request, and in `initialize`.
@@ -201,7 +201,7 @@ fn message(request: &Request, id: u64, meta: &str) -> String {
     let members = parameters(request);
     let mut text = String::with_capacity(96 + request.method.len() + members.len() + meta.len());
     text.push_str(r#"{"jsonrpc":"2.0","id":"#);
-    text.push_str(&id.to_string());
+    push_number(&mut text, id);
     text.push_str(r#","method":"#);
     push_string(&mut text, &request.method);
     let bare = text.len();

@@ -1,5 +1,7 @@
 //! The metadata of a request, merged.
 
+use std::borrow::Cow;
+
 use snodo_types::{Error, Raw, TraceContext};
 
 use crate::params::push_string;
@@ -9,14 +11,18 @@ const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Writes the members of `_meta`, lowest first: the version's own, the parameters', the option's,
 /// the trace; then the progress token. `declared` already holds what a caller gave under its name.
-pub(crate) fn members(
+pub(crate) fn members<'a>(
     request: &Request,
     id: u64,
-    outfit: &Outfit,
+    outfit: &'a Outfit,
     declared: Option<(&str, Raw)>,
-) -> Result<String, Error> {
+) -> Result<Cow<'a, str>, Error> {
+    let plain = request.params.meta().is_empty() && request.meta.is_empty() && declared.is_none();
+    if plain && request.trace.is_none() && !request.progress {
+        return Ok(Cow::Borrowed(outfit.meta()));
+    }
     let mut text = String::new();
-    if request.params.meta().is_empty() && request.meta.is_empty() && declared.is_none() {
+    if plain {
         text.push_str(outfit.meta());
     } else {
         for (name, value) in merged(request, outfit, declared.as_ref()) {
@@ -42,7 +48,7 @@ pub(crate) fn members(
         }
         push_member(&mut text, PROGRESS_TOKEN, &id.to_string());
     }
-    Ok(text)
+    Ok(Cow::Owned(text))
 }
 
 /// The value that goes out under a name, where a caller overrides it.

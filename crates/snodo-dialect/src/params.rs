@@ -43,13 +43,44 @@ impl Params {
         name: &'static str,
         value: &T,
     ) -> Result<Self, Error> {
-        if !self.members.is_empty() {
+        self.push_name(name);
+        push_json(&mut self.members, value).map_err(|error| unwritable(&error))?;
+        Ok(self)
+    }
+
+    /// Adds a parameter that is written as a JSON object; one that is written as `null` is left out.
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be written as JSON, or is written as anything else (-32602).
+    pub fn with_object<T: Serialize + ?Sized>(
+        mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<Self, Error> {
+        let before = self.members.len();
+        self.push_name(name);
+        let start = self.members.len();
+        push_json(&mut self.members, value)
+            .map_err(|error| Error::usage(format!("{name}: {error}")))?;
+        match &self.members.as_bytes()[start..] {
+            [b'{', ..] => {}
+            b"null" => self.members.truncate(before),
+            _ => return Err(Error::usage(format!("{name} are a JSON object"))),
+        }
+        Ok(self)
+    }
+
+    /// Writes the name of the next member, with all that stands before its value.
+    fn push_name(&mut self, name: &str) {
+        if self.members.is_empty() {
+            // Most parameters are a name and a few arguments: they grow no more than once.
+            self.members.reserve(128);
+        } else {
             self.members.push(',');
         }
         push_string(&mut self.members, name);
         self.members.push(':');
-        push_json(&mut self.members, value)?;
-        Ok(self)
     }
 
     /// Takes the members of anything that is written as a JSON object; `null` counts as empty.
@@ -144,9 +175,28 @@ pub(crate) fn push_string(text: &mut String, string: &str) {
     }
 }
 
-fn push_json<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), Error> {
-    text.push_str(&serde_json::to_string(value).map_err(|error| unwritable(&error))?);
+/// Writes a value behind what is there, without a text of its own between.
+fn push_json<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), serde_json::Error> {
+    let mut bytes = std::mem::take(text).into_bytes();
+    serde_json::to_writer(&mut bytes, value)?;
+    *text = String::from_utf8(bytes).expect("JSON behind a text is UTF-8");
     Ok(())
+}
+
+/// Writes a number in digits.
+pub(crate) fn push_number(text: &mut String, mut number: u64) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        // A remainder of ten fits.
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    text.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
 }
 
 fn unwritable(error: &serde_json::Error) -> Error {
@@ -203,6 +253,27 @@ mod tests {
         for wrong in [json!([1]), json!("text"), json!({"_meta": 5})] {
             assert_eq!(Params::from_object(&wrong).expect_err("no object").code(), -32602);
         }
+    }
+
+    #[test]
+    fn what_has_to_be_an_object_is_one_or_is_left_out() {
+        let params = Params::new().with("name", "echo").expect("text");
+        let with = |value| params.clone().with_object("arguments", &value);
+        let written = with(json!({"a": "b"})).expect("an object");
+        assert_eq!(written.text(), r#""name":"echo","arguments":{"a":"b"}"#);
+        assert_eq!(with(json!(null)).expect("nothing").text(), r#""name":"echo""#);
+        let error = with(json!([1])).expect_err("a list");
+        assert_eq!((error.code(), error.message()), (-32602, "arguments are a JSON object"));
+    }
+
+    #[test]
+    fn numbers_are_written_in_digits() {
+        let mut text = String::new();
+        for number in [0, 7, 10, 1_234_567, u64::MAX] {
+            super::push_number(&mut text, number);
+            text.push(' ');
+        }
+        assert_eq!(text, "0 7 10 1234567 18446744073709551615 ");
     }
 
     #[test]

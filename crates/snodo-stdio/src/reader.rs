@@ -42,7 +42,7 @@ pub(crate) async fn read(
 ) -> io::Result<()> {
     let mut lines = Lines::new(limit);
     let mut sorter = Sorter { limit, warned: Vec::new() };
-    let mut items = Vec::new();
+    let (mut items, mut wakers) = (Vec::new(), Vec::new());
     loop {
         let count = source.read_buf(lines.room()).await;
         while let Some(line) = lines.take() {
@@ -53,7 +53,7 @@ pub(crate) async fn read(
             items.extend(lines.finish().map(|line| sorter.sort(line)));
         }
         if !items.is_empty() {
-            shared.deliver(&mut items);
+            shared.deliver(&mut items, &mut wakers);
         }
         if count? == 0 {
             return Ok(());

@@ -186,8 +186,8 @@ impl Shared {
     }
 
     /// Hands on what the reader found.
-    pub(crate) fn deliver(&self, items: &mut Vec<Item>) {
-        let mut wakers = Vec::new();
+    /// `wakers` is empty before and after; it is kept for the next time.
+    pub(crate) fn deliver(&self, items: &mut Vec<Item>, wakers: &mut Vec<Waker>) {
         let mut state = self.lock();
         let late_before = state.pending.late_messages();
         for item in items.drain(..) {
@@ -208,7 +208,7 @@ impl Shared {
         }
         let late = state.pending.late_messages() - late_before;
         drop(state);
-        wake(wakers);
+        wake(wakers.drain(..));
         if late > 0 {
             tracing::debug!(messages = late, "answers to calls that are over were dropped");
         }

@@ -5,22 +5,28 @@ use std::fmt;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::Raw;
+use crate::json::{Cursor, Unsure};
 use crate::object::Key;
+use crate::{Raw, read_json};
 
 /// The text of the member at the end of a path of names; of several with one name, the last.
 /// `None` where the path leaves objects, and for `null`.
 pub(crate) fn member<'a>(text: &'a str, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(text, |text, name| {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let found = reader.deserialize_map(Finding { name }).ok()??;
-        Some(found.get())
+        let found = match Cursor::find(text, name) {
+            Ok(found) => found,
+            Err(Unsure) => {
+                let mut reader = serde_json::Deserializer::from_str(text);
+                reader.deserialize_map(Finding { name }).ok()?.map(RawValue::get)
+            }
+        };
+        found.filter(|value| *value != "null")
     })
 }
 
 /// Reads the member at the end of a path; one of another kind counts as absent.
 pub(crate) fn read<T: DeserializeOwned>(text: &str, path: &[&str]) -> Option<T> {
-    serde_json::from_str(member(text, path)?).ok()
+    read_json(member(text, path)?).ok()
 }
 
 /// Reads a hint: what is absent or no `T` reads as the default.
@@ -54,7 +60,7 @@ impl<'de> Visitor<'de> for Finding<'_> {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(found.filter(|value| value.get() != "null"))
+        Ok(found)
     }
 }
 

@@ -18,6 +18,7 @@ mod fingerprint;
 mod icon;
 mod implementation;
 mod input;
+mod json;
 mod jsonrpc;
 mod lens;
 mod lifecycle;
@@ -70,6 +71,7 @@ pub use fingerprint::Fingerprint;
 pub use icon::{Icon, Theme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses, Outcome};
+pub use json::read_json;
 pub use jsonrpc::{
     Body, Concern, ErrorObject, MalformedMessage, Message, Outside, RequestId, SessionId,
     answered_id,

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Visitor};
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::steers;
+use crate::{json, read_json, steers};
 
 /// One JSON value, kept as the text it came in.
 ///
@@ -23,7 +24,7 @@ use crate::steers;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Raw(Box<RawValue>);
+pub struct Raw(Box<str>);
 
 impl Raw {
     /// Writes a value as JSON text.
@@ -32,7 +33,7 @@ impl Raw {
     ///
     /// What `serde_json` refuses: a map whose keys are not strings, or a failing `Serialize`.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
     /// Takes a text that is one JSON value.
@@ -41,19 +42,19 @@ impl Raw {
     ///
     /// The text is not exactly one JSON value.
     pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text.into()).map(Self)
+        RawValue::from_string(text.into()).map(Self::from)
     }
 
     /// The empty object, `{}`.
     #[must_use]
     pub fn empty_object() -> Self {
-        Self(RawValue::from_string("{}".to_owned()).expect("`{}` is JSON"))
+        Self("{}".into())
     }
 
     /// `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self(RawValue::from_string("null".to_owned()).expect("`null` is JSON"))
+        Self("null".into())
     }
 
     /// A JSON string with these characters.
@@ -64,7 +65,7 @@ impl Raw {
     /// The text, as it came.
     #[must_use]
     pub fn text(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Reads the text as a `T`, at a nesting depth of 128 at most.
@@ -73,7 +74,7 @@ impl Raw {
     ///
     /// The value is not a `T`, or is nested deeper than 128.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.text())
+        read_json(self.text())
     }
 
     /// Whether the value is an object.
@@ -122,25 +123,47 @@ impl fmt::Display for Raw {
 
 impl From<Box<RawValue>> for Raw {
     fn from(value: Box<RawValue>) -> Self {
-        Self(value)
+        Self(value.into())
     }
 }
 
 impl From<serde_json::Value> for Raw {
     fn from(value: serde_json::Value) -> Self {
-        Self(serde_json::value::to_raw_value(&value).expect("a JSON tree is JSON"))
+        Self(value.to_string().into())
     }
 }
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // `serde_json` writes a text as it is only where it has looked at it itself.
+        let text: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        text.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        deserializer.deserialize_newtype_struct(json::RAW, RawVisitor)
+    }
+}
+
+/// Takes the text from our own reader, or from `serde_json`.
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    /// Called by our reader alone, and never with anything but one JSON value.
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Raw, E> {
+        Ok(Raw(text.into()))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, source: D) -> Result<Raw, D::Error> {
+        Box::<RawValue>::deserialize(source).map(Raw::from)
     }
 }
 

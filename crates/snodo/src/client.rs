@@ -35,6 +35,7 @@ use crate::running::Stack;
 use crate::server::{Server, Session};
 use crate::state::{State, StateChanges};
 use crate::subscription::Listen;
+use crate::timer::Timers;
 use crate::tools::Tools;
 use crate::verdict::Verdict;
 
@@ -79,6 +80,7 @@ pub(crate) struct Core {
     pub(crate) log_level: Mutex<Option<(String, Raw)>>,
     pub(crate) renewal: Renewal,
     pub(crate) starts: Starts,
+    pub(crate) timers: Timers,
     pub(crate) state: watch::Sender<State>,
     connector: Arc<dyn Connector>,
     context: Context,
@@ -248,6 +250,7 @@ impl Client {
             log_level: Mutex::default(),
             renewal: Renewal::default(),
             starts: Starts::default(),
+            timers: Timers::default(),
             state: watch::Sender::new(State::Connected),
             connector,
             context,
@@ -520,15 +523,8 @@ impl Client {
         name: &str,
         arguments: &impl Serialize,
     ) -> Request<T> {
-        let params = Params::new().with(parameter, name).and_then(|params| {
-            let arguments =
-                Raw::of(arguments).map_err(|error| Error::usage(format!("arguments: {error}")))?;
-            match (arguments.is_object(), arguments.is_null()) {
-                (true, _) => params.with("arguments", &arguments),
-                (_, true) => Ok(params),
-                _ => Err(Error::usage("arguments are a JSON object")),
-            }
-        });
+        let params = Params::new().with(parameter, name);
+        let params = params.and_then(|params| params.with_object("arguments", arguments));
         self.ask(method, params)
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Driver {
     /// Only where the peer runs in the caller's task, and once it asked.
     aside: Option<Aside>,
     timer: Timer,
+    /// The time of this poll, once somebody asked for it.
+    now: Option<Instant>,
     /// How long the connection had been busy with the server's questions when this was sent.
     served: Duration,
     progress: Option<ProgressSink>,
@@ -97,6 +99,7 @@ impl Driver {
             doubting: None,
             aside: None,
             timer: Timer::default(),
+            now: None,
             served: Duration::ZERO,
             progress,
             naming: Naming::Nobody,
@@ -105,8 +108,9 @@ impl Driver {
     }
 
     /// Lets the request stop before it is written, to tell for whom that is done.
-    pub(crate) fn naming_caller(self) -> Self {
-        Self { naming: Naming::Somebody(None), ..self }
+    pub(crate) fn naming_caller(mut self) -> Self {
+        self.naming = Naming::Somebody(None);
+        self
     }
 
     /// For whom the request is about to be sent, where it stopped for that.
@@ -147,6 +151,7 @@ impl Driver {
     }
 
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome<Message>, Error>> {
+        self.now = None;
         if self.span.is_silent() { self.poll_answer(cx) } else { self.poll_told(cx) }
     }
 
@@ -178,7 +183,11 @@ impl Driver {
                 continue;
             }
             let doubting = self.doubting.as_ref().and_then(|_| self.call.ends());
-            match self.timer.poll(self.call.deadline().or(doubting), cx) {
+            let deadline = self.call.deadline().or(doubting);
+            if deadline.is_some() {
+                self.core.timers.lend(&mut self.timer);
+            }
+            match self.timer.poll(deadline, cx) {
                 Poll::Ready(Ok(())) => self.timed_out(),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(self.explain(error))),
                 Poll::Pending => return Poll::Pending,
@@ -239,10 +248,14 @@ impl Driver {
 
     /// Does what the call asks for, until it wants to wait or is over.
     fn drain(&mut self) -> Option<Result<Outcome<Message>, Error>> {
+        if self.call.is_waiting() {
+            return None;
+        }
         let core = Arc::clone(&self.core);
         let connection = Arc::clone(&self.connection);
-        while let Some(step) = self.call.poll(|| core.next_id(), &connection.terms(), timer::now())
-        {
+        loop {
+            let now = self.now();
+            let step = self.call.poll(|| core.next_id(), &connection.terms(), now)?;
             match step {
                 Step::Done(result) => return Some(result),
                 Step::Send(_) if core.is_closed() => return Some(Err(closed().into())),
@@ -268,9 +281,13 @@ impl Driver {
                 Step::Progress(message) => {
                     if let Some(sink) = &self.progress {
                         sink.tell(&message);
+                        self.now = None;
                     }
                 }
-                Step::Notify(message) => connection.context.tell(message),
+                Step::Notify(message) => {
+                    connection.context.tell(message);
+                    self.now = None;
+                }
                 Step::Serve(message) => self.serve(message),
                 Step::Reopen => {
                     self.exchange = None;
@@ -280,7 +297,11 @@ impl Driver {
                 }
             }
         }
-        None
+    }
+
+    /// Now, looked up once for each poll: a poll takes no time, but for the caller's own functions.
+    fn now(&mut self) -> Instant {
+        *self.now.get_or_insert_with(timer::now)
     }
 
     /// What the server said on this call's stream, and is not about this call.
@@ -296,7 +317,8 @@ impl Driver {
     /// Puts a deadline off that has come: the time in which the server's own questions were being
     /// answered is not the server's; while they still are, look again in a while.
     fn put_off(&mut self) {
-        if self.call.deadline().is_none_or(|deadline| timer::now() < deadline) {
+        let Some(deadline) = self.call.deadline() else { return };
+        if self.now() < deadline {
             return;
         }
         let (total, busy) = self.connection.context.served.total();
@@ -312,8 +334,11 @@ impl Driver {
         if let (Some(_), Some(error)) = (self.doubting.take(), &self.doubted) {
             return self.call.stop(error.clone());
         }
+        // The timer has just looked at the clock.
+        self.now = None;
         self.put_off();
-        self.call.handle_timeout(timer::now());
+        let now = self.now();
+        self.call.handle_timeout(now);
     }
 
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -345,13 +370,14 @@ impl Driver {
         let Some(exchange) = &mut self.exchange else { return Poll::Pending };
         let polled = ready!(Pin::new(exchange).poll_next(cx));
         self.put_off();
+        let now = self.now();
         let connection = &self.connection;
         match polled {
             Some(Ok(Incoming::Message(message))) => {
-                self.call.handle_message(message, &connection.terms(), timer::now());
+                self.call.handle_message(message, &connection.terms(), now);
             }
-            Some(Ok(Incoming::Held)) => self.call.handle_held(timer::now()),
-            Some(Ok(Incoming::Released)) => self.call.handle_released(timer::now()),
+            Some(Ok(Incoming::Held)) => self.call.handle_held(now),
+            Some(Ok(Incoming::Released)) => self.call.handle_released(now),
             Some(Ok(Incoming::Dropped(count))) => {
                 tracing::warn!(count, "messages of a call were lost: its reader was too slow");
             }
@@ -364,7 +390,7 @@ impl Driver {
             Some(Err(error)) => {
                 self.exchange = None;
                 self.notice(&error);
-                self.call.handle_failure(error, timer::now());
+                self.call.handle_failure(error, now);
             }
             None => {
                 self.exchange = None;
@@ -385,6 +411,12 @@ impl Driver {
 
     pub(crate) fn explain(&self, error: Error) -> Error {
         error.at(&self.call.request().method, &self.core.target)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.core.timers.keep(&mut self.timer);
     }
 }
 

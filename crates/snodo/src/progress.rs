@@ -17,7 +17,7 @@ impl ProgressSink {
 
     pub(crate) fn tell(&self, message: &Message) {
         let Body::Notification { params: Some(params), .. } = message.body() else { return };
-        match serde_json::from_str(params) {
+        match snodo_types::read_json(params) {
             Ok(progress) => (self.0.lock().unwrap_or_else(PoisonError::into_inner))(progress),
             Err(error) => tracing::debug!(%error, "progress that cannot be read"),
         }

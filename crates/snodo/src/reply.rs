@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
-use snodo_types::{Body, Error, Kept, Message};
+use snodo_types::{Body, Error, Kept, Message, read_json};
 
 /// The complete answer to a request.
 ///
@@ -61,7 +61,7 @@ impl<T: DeserializeOwned> Reply<T> {
         let Body::Result { result, .. } = message.body() else {
             return Err(Error::decode("it is no result"));
         };
-        match serde_json::from_str(result) {
+        match read_json(result) {
             Ok(value) => Ok(Self { message, value }),
             Err(error) => Err(Error::decode(error.to_string())),
         }

@@ -1,13 +1,15 @@
 //! The one timer of a driver.
 
 use std::future::{Future, poll_fn};
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use snodo_types::{Error, Kind};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Id};
+use tokio::task::coop;
 use tokio::time::Sleep;
 
 /// Sleeps until a deadline that may move. Nothing is made until the first deadline is waited for.
@@ -40,6 +42,49 @@ impl Timer {
             },
         };
         sleep.as_mut().poll(cx).map(Ok)
+    }
+}
+
+/// Timers whose calls are over, for the calls to come.
+///
+/// A new timer is an allocation and two turns of the lock of the runtime's clock, which is a tenth of a call over a pipe. One
+/// that is set anew, to a later time, is next to nothing. A timer belongs to its runtime and is used again there alone.
+#[derive(Debug, Default)]
+pub(crate) struct Timers(Mutex<Vec<(Id, Pin<Box<Sleep>>)>>);
+
+/// The most timers that are kept.
+const KEPT: usize = 64;
+
+impl Timers {
+    /// Gives a call that has no timer one that was kept, if there is one of this runtime.
+    pub(crate) fn lend(&self, timer: &mut Timer) {
+        if timer.sleep.is_some() {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let kept = self.kept().pop_if(|(home, _)| *home == runtime.id());
+        timer.sleep = kept.map(|(_, sleep)| sleep);
+    }
+
+    /// Takes the timer of a call that is over.
+    pub(crate) fn keep(&self, timer: &mut Timer) {
+        let (Some(mut sleep), Ok(runtime)) = (timer.sleep.take(), Handle::try_current()) else {
+            return;
+        };
+        // It shall wake nobody, and hold nobody's task. A runtime that is ending panics here.
+        let rests = coop::has_budget_remaining()
+            && catch_unwind(AssertUnwindSafe(|| {
+                sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending()
+            }))
+            .unwrap_or(false);
+        let mut kept = self.kept();
+        if rests && kept.len() < KEPT {
+            kept.push((runtime.id(), sleep));
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<(Id, Pin<Box<Sleep>>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

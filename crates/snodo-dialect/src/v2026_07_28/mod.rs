@@ -4,13 +4,11 @@ mod catalog;
 mod extensions;
 mod param_headers;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use snodo_types::{
     Cause, Envelope, Error, InputRequired, Kind, LoggingLevel, Message, Meta, Outcome,
-    ProtocolVersion, Raw, Routing, SessionId,
+    ProtocolVersion, Raw, Routing, SessionId, read_json,
 };
 
 use crate::{
@@ -73,7 +71,7 @@ impl crate::Dialect for Dialect {
         outfit: &Outfit,
     ) -> Result<Outcome<Message>, Error> {
         let result = outcome::result_of(&answer)?;
-        match result_type(result)?.as_deref() {
+        match result_type(&answer)?.as_deref() {
             None | Some("complete") => Ok(Outcome::Complete(answer)),
             Some("input_required") => input_required(request, result).map(Outcome::InputRequired),
             Some(other) if extensions::accepts(request, outfit, other) => {
@@ -143,24 +141,14 @@ fn routing(request: &Request, outfit: &Outfit) -> Result<Routing, Error> {
 }
 
 /// The type that a result says it is of; `None` where it says nothing.
-fn result_type(result: &str) -> Result<Option<String>, Error> {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow, default, rename = "resultType")]
-        result_type: Option<&'a RawValue>,
-    }
-
-    let value = match serde_json::from_str::<Head<'_>>(result) {
-        Ok(head) => head.result_type,
-        // Serde refuses a member that is there twice; of those, the last counts.
-        Err(_) => serde_json::from_str::<HashMap<String, &RawValue>>(result)
-            .map_err(|error| Error::decode(error.to_string()))?
-            .remove("resultType"),
-    };
-    let Some(text) = value.filter(|value| value.get() != "null") else { return Ok(None) };
-    match serde_json::from_str::<String>(text.get()) {
-        Ok(name) => Ok(Some(name)),
-        Err(_) => Err(Error::decode("`resultType` is no text")),
+fn result_type(answer: &Message) -> Result<Option<Cow<'static, str>>, Error> {
+    match answer.result_type() {
+        None => Ok(None),
+        Some(r#""complete""#) => Ok(Some(Cow::Borrowed("complete"))),
+        Some(text) => match serde_json::from_str::<String>(text) {
+            Ok(name) => Ok(Some(Cow::Owned(name))),
+            Err(_) => Err(Error::decode("`resultType` is no text")),
+        },
     }
 }
 
@@ -170,6 +158,5 @@ fn input_required(request: &Request, result: &str) -> Result<InputRequired, Erro
         let text = format!("{} may not be answered by asking for input", request.method);
         return Err(Error::decode(text));
     }
-    serde_json::from_str(result)
-        .map_err(|error| Error::decode(format!("an input-required result: {error}")))
+    read_json(result).map_err(|error| Error::decode(format!("an input-required result: {error}")))
 }

@@ -102,7 +102,7 @@ enum State {
     /// To be sent again then.
     Pacing(Instant),
     /// Over, and not told yet.
-    Ended(Box<Result<Outcome<Message>, Error>>),
+    Ended(Result<Outcome<Message>, Error>),
     Told,
 }
 
@@ -195,12 +195,18 @@ impl Call {
         }
         match std::mem::replace(&mut self.state, State::Told) {
             State::Fresh => Some(self.send(next_id(), terms, now)),
-            State::Ended(result) => Some(Step::Done(*result)),
+            State::Ended(result) => Some(Step::Done(result)),
             other => {
                 self.state = other;
                 None
             }
         }
+    }
+
+    /// Whether nothing is to be done until something happens: [`poll`](Self::poll) gives `None`.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.aside.is_none() && !matches!(self.state, State::Fresh | State::Ended(_))
     }
 
     /// Takes a message from the exchange of this call. Before the next one the driver polls.
@@ -296,10 +302,10 @@ impl Call {
                     format!("{} (the connection was lost: {})", error.message(), lost.message());
                 let both = Error::new(error.kind(), error.code(), text);
                 let cause = error.cause().or_else(|| lost.cause()).cloned();
-                State::Ended(Box::new(Err(match cause {
+                State::Ended(Err(match cause {
                     Some(cause) => both.with_cause(cause),
                     None => both,
-                })))
+                }))
             }
             (other, _) => other,
         };
@@ -341,7 +347,7 @@ impl Call {
                 self.request.param_headers = Some(plan);
                 State::Fresh
             }
-            (State::Defining(error), _) => State::Ended(Box::new(Err(*error))),
+            (State::Defining(error), _) => State::Ended(Err(*error)),
             (other, _) => other,
         };
     }
@@ -538,7 +544,7 @@ impl Call {
     }
 
     fn end(&mut self, result: Result<Outcome<Message>, Error>) {
-        self.state = State::Ended(Box::new(result));
+        self.state = State::Ended(result);
     }
 }
 

@@ -45,5 +45,5 @@ pub(super) fn progress_token(params: &str) -> Option<u64> {
         token: RequestId,
     }
 
-    serde_json::from_str::<Token>(params).ok()?.token.as_ours()
+    snodo_types::read_json::<Token>(params).ok()?.token.as_ours()
 }

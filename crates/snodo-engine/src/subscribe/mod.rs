@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use snodo_dialect::{Params, Request};
 use snodo_types::{
-    Body, Error, Message, Outcome, RequestId, SubscriptionFilter, TransportError, TransportFault,
+    Body, Error, Message, Outcome, SubscriptionFilter, TransportError, TransportFault,
 };
 
 use crate::Terms;
@@ -56,7 +56,7 @@ enum State {
     Asked(u64),
     /// Acknowledged.
     Open(u64),
-    Telling(u64, Box<Tidings>),
+    Telling(u64, Tidings),
     Ended(Ending),
     Told,
 }
@@ -91,7 +91,7 @@ impl Subscription {
             State::Fresh => Some(self.send(next_id(), terms, now)),
             State::Telling(id, tidings) => {
                 self.state = State::Open(id);
-                Some(*tidings)
+                Some(tidings)
             }
             State::Ended(ending) => Some(Tidings::Closed(ending)),
             other => {
@@ -99,6 +99,12 @@ impl Subscription {
                 None
             }
         }
+    }
+
+    /// Whether nothing is to be done until something happens: [`poll`](Self::poll) gives `None`.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Asked(_) | State::Open(_) | State::Told)
     }
 
     /// Takes a message from the exchange of this subscription. Before the next one the driver polls.
@@ -113,10 +119,10 @@ impl Subscription {
             Body::Notification { method: "notifications/cancelled", .. } => {
                 self.end(Ending::Cancelled, acknowledged);
             }
-            Body::Notification { params, .. } if !concerns(params, id) => self.strays += 1,
+            Body::Notification { .. } if !concerns(&message, id) => self.strays += 1,
             Body::Notification { method: ACKNOWLEDGED, params } if !acknowledged => {
                 self.state = match accepted(params) {
-                    Ok(filter) => State::Telling(id, Box::new(Tidings::Accepted(Box::new(filter)))),
+                    Ok(filter) => State::Telling(id, Tidings::Accepted(Box::new(filter))),
                     Err(error) => State::Ended(Ending::Failed(error)),
                 };
             }
@@ -128,7 +134,7 @@ impl Subscription {
                 self.strays += 1;
             }
             Body::Notification { .. } => {
-                self.state = State::Telling(id, Box::new(Tidings::Event(message)));
+                self.state = State::Telling(id, Tidings::Event(message));
             }
             Body::Request { method, .. } => {
                 tracing::warn!(
@@ -226,22 +232,8 @@ const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// Whether a notification is under this subscription's id. One without an id came on a stream that
 /// is this subscription's alone.
-fn concerns(params: Option<&str>, id: u64) -> bool {
-    #[derive(Deserialize)]
-    struct Tagged {
-        #[serde(default, rename = "_meta")]
-        meta: Option<Tag>,
-    }
-
-    #[derive(Deserialize)]
-    struct Tag {
-        #[serde(default, rename = "io.modelcontextprotocol/subscriptionId")]
-        id: Option<RequestId>,
-    }
-
-    let tagged = params.and_then(|params| serde_json::from_str::<Tagged>(params).ok());
-    let tag = tagged.and_then(|tagged| tagged.meta).and_then(|meta| meta.id);
-    tag.is_none_or(|tag| tag.as_ours() == Some(id))
+fn concerns(message: &Message, id: u64) -> bool {
+    message.subscription_id().is_none_or(|under| under.as_ours() == Some(id))
 }
 
 fn accepted(params: Option<&str>) -> Result<SubscriptionFilter, Error> {

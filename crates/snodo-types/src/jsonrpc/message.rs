@@ -4,12 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::RequestId;
+use super::head::form;
 use super::peek::answered_id;
-use crate::Kept;
+use crate::{Kept, Meta, lens};
 
 /// A JSON-RPC message from a peer.
 ///
@@ -200,7 +198,7 @@ impl Message {
     /// `result` and an object `error`.
     pub fn parse(text: impl Into<String>) -> Result<Self, MalformedMessage> {
         let text = text.into();
-        match Head::read(&text).and_then(|head| head.form(&text)) {
+        match form(&text) {
             Ok(form) => Ok(Self { text, form, outside: None }),
             Err(reason) => Err(MalformedMessage { reason, id: answered_id(text.as_bytes()) }),
         }
@@ -246,7 +244,7 @@ impl Message {
                 method: method.read(&self.text),
                 params: params.as_ref().map(at),
             },
-            Form::Result { id, result } => Body::Result { id, result: at(result) },
+            Form::Result { id, result, .. } => Body::Result { id, result: at(result) },
         }
     }
 
@@ -257,6 +255,45 @@ impl Message {
             Form::Error { id, .. } => id.as_ref(),
             Form::Notification { .. } => None,
             Form::Request { id, .. } | Form::Result { id, .. } => Some(id),
+        }
+    }
+
+    /// The text of the result's member `resultType`, and of nothing else of it; `None` where it is
+    /// absent or `null`, and for what is no result. Of several, the last counts.
+    ///
+    /// ```
+    /// use snodo_types::Message;
+    ///
+    /// let message = Message::parse(r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"task"}}"#)?;
+    /// assert_eq!(message.result_type(), Some(r#""task""#));
+    /// # Ok::<(), snodo_types::MalformedMessage>(())
+    /// ```
+    #[must_use]
+    pub fn result_type(&self) -> Option<&str> {
+        let Form::Result { result, kind, .. } = &self.form else { return None };
+        match kind {
+            Kind::Absent => None,
+            Kind::At(range) => Some(&self.text[range.clone()]).filter(|kind| *kind != "null"),
+            Kind::Unknown => lens::member(&self.text[result.clone()], &["resultType"]),
+        }
+    }
+
+    /// The subscription that a notification is under (2026-07-28), if it names one.
+    ///
+    /// ```
+    /// use snodo_types::{Message, RequestId};
+    ///
+    /// let params = r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":4},"uri":"a:b"}"#;
+    /// let news = Message::notification("notifications/resources/updated", Some(params));
+    /// assert_eq!(news.subscription_id(), Some(RequestId::Number(4)));
+    /// ```
+    #[must_use]
+    pub fn subscription_id(&self) -> Option<RequestId> {
+        match self.body() {
+            Body::Notification { params, .. } => {
+                lens::member(params?, SUBSCRIPTION).and_then(RequestId::read)
+            }
+            _ => None,
         }
     }
 
@@ -308,7 +345,16 @@ pub(super) enum Form {
     Error { id: Option<RequestId>, error: Range<usize> },
     Notification { method: Name, params: Option<Range<usize>> },
     Request { id: RequestId, method: Name, params: Option<Range<usize>> },
-    Result { id: RequestId, result: Range<usize> },
+    Result { id: RequestId, result: Range<usize>, kind: Kind },
+}
+
+/// Where a result says of what type it is.
+#[derive(Clone)]
+pub(super) enum Kind {
+    Absent,
+    At(Range<usize>),
+    /// Nobody has looked yet.
+    Unknown,
 }
 
 /// A method name: nearly always a piece of the text, rarely one that had to be unescaped.
@@ -327,128 +373,19 @@ impl Name {
     }
 }
 
-/// The members of the outermost object. Serde refuses one that comes twice, and skips what is not
-/// named here without building it, however deep it is nested.
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow, default)]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
-}
-
-impl<'a> Head<'a> {
-    fn read(text: &'a str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
-    }
-
-    fn form(self, text: &str) -> Result<Form, String> {
-        let found = |reason: &str| Err(reason.to_owned());
-        if self.jsonrpc.is_none_or(|version| !is_two(version.get())) {
-            return found("`jsonrpc` is not \"2.0\"");
-        }
-        let id = match self.id {
-            None => None,
-            Some(raw) => {
-                Some(RequestId::read(raw.get()).ok_or("`id` is neither a string nor a number")?)
-            }
-        };
-        let params = self.params.map(|params| span(text, params.get()));
-        match (self.method, self.result, self.error) {
-            (Some(method), None, None) => {
-                let odd = self.params.is_some_and(|params| !params.get().starts_with('{'));
-                let method = name(text, method.get())?;
-                match id {
-                    // Whoever it is for refuses it: a request is answered, whatever is wrong with it
-                    // (2025-11-25, base protocol, "Responses").
-                    Some(id) => Ok(Form::Request { id, method, params }),
-                    None if odd => found("`params` is not an object"),
-                    None => Ok(Form::Notification { method, params }),
-                }
-            }
-            (None, Some(result), None) => match id {
-                None => found("a result without an id"),
-                Some(_) if !result.get().starts_with('{') => found("`result` is not an object"),
-                Some(id) => Ok(Form::Result { id, result: span(text, result.get()) }),
-            },
-            (None, None, Some(error)) if error.get().starts_with('{') => {
-                Ok(Form::Error { id, error: span(text, error.get()) })
-            }
-            (None, None, Some(_)) => found("`error` is not an object"),
-            (None, None, None) => found("neither `method` nor `result` nor `error`"),
-            _ => found("more than one of `method`, `result` and `error`"),
-        }
-    }
-}
-
-/// Nearly always these five characters; JSON lets any of them be escaped.
-fn is_two(raw: &str) -> bool {
-    raw == r#""2.0""#
-        || raw.contains('\\') && serde_json::from_str::<String>(raw).is_ok_and(|text| text == "2.0")
-}
-
-fn name(text: &str, raw: &str) -> Result<Name, String> {
-    let quoted = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    match quoted {
-        Some(plain) if !plain.contains('\\') => Ok(Name::At(span(text, plain))),
-        Some(_) => serde_json::from_str::<String>(raw)
-            .map(|name| Name::Unescaped(name.into()))
-            .map_err(|error| error.to_string()),
-        None => Err("`method` is not a string".to_owned()),
-    }
-}
-
-/// Where a piece of the text stands in it.
-fn span(text: &str, piece: &str) -> Range<usize> {
-    let start = piece.as_ptr().addr() - text.as_ptr().addr();
-    start..start + piece.len()
-}
-
 fn concern_of(method: &str, params: &str) -> Concern {
-    let Ok(params) = serde_json::from_str::<Pointers<'_>>(params) else { return Concern::Nobody };
-    let number = |value: &RawValue| RequestId::read(value.get()).and_then(|id| id.as_ours());
+    let number = |path: &[&str]| lens::member(params, path).and_then(RequestId::read)?.as_ours();
     match method {
         "notifications/progress" => {
-            params.progress_token.and_then(number).map_or(Concern::Nobody, Concern::Part)
+            number(&["progressToken"]).map_or(Concern::Nobody, Concern::Part)
         }
-        "notifications/cancelled" => {
-            params.request_id.and_then(number).map_or(Concern::Nobody, Concern::Ends)
-        }
-        _ => {
-            let meta = params
-                .meta
-                .and_then(|meta| serde_json::from_str::<MetaPointers<'_>>(meta.get()).ok());
-            let subscription = meta.and_then(|meta| meta.subscription_id);
-            let id = subscription.and_then(|id| RequestId::read(id.get()));
-            id.and_then(|id| id.as_ours()).map_or(Concern::Nobody, Concern::Part)
-        }
+        "notifications/cancelled" => number(&["requestId"]).map_or(Concern::Nobody, Concern::Ends),
+        _ => number(SUBSCRIPTION).map_or(Concern::Nobody, Concern::Part),
     }
 }
 
-/// The members of a notification's parameters that point at a request.
-#[derive(Deserialize)]
-struct Pointers<'a> {
-    #[serde(borrow, default, rename = "progressToken")]
-    progress_token: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "requestId")]
-    request_id: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "_meta")]
-    meta: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct MetaPointers<'a> {
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/subscriptionId")]
-    subscription_id: Option<&'a RawValue>,
-}
+/// Where a notification names the subscription that it is under.
+const SUBSCRIPTION: &[&str] = &["_meta", Meta::SUBSCRIPTION_ID];
 
 #[cfg(test)]
 #[path = "message_tests.rs"]

@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0 as the protocol uses it: messages, ids, errors.
 
 mod error_object;
+mod head;
 mod id;
 mod message;
 mod peek;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::message::{Form, Message, Name};
+use super::message::{Form, Kind, Message, Name};
 use super::{ErrorObject, RequestId};
 
 impl Message {
@@ -52,7 +52,8 @@ impl Message {
     pub fn result(id: &RequestId, result: &str) -> Self {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, json(id));
         let end = text.len() - 1;
-        let form = Form::Result { id: id.clone(), result: end - result.len()..end };
+        let form =
+            Form::Result { id: id.clone(), result: end - result.len()..end, kind: Kind::Unknown };
         Self { text, form, outside: None }
     }
 

@@ -1,21 +1,25 @@
 //! Reading and writing a page.
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Item, LeftOut, Page};
+use crate::json::TOGETHER;
 use crate::object::{
     Member, Object, Read, Reading, Rest, Source, Unread, read_whole, write_object,
 };
-use crate::{Members, Raw};
+use crate::{Members, Raw, read_json};
 
 impl<T: Item> Page<T> {
     /// Reads a page from its text: the same as `serde_json::from_str`, in half the time.
     ///
     /// Reading each item from a text of its own, as `Deserialize` has to, costs a second look at
     /// everything. Here the page is read in one go, and only one with an item at which the reader
-    /// stops for good is read the other way.
+    /// stops for good is read the other way. [`read_json`](crate::read_json) does the same.
     ///
     /// # Errors
     ///
@@ -29,9 +33,7 @@ impl<T: Item> Page<T> {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<AtOnce<T>>(text)
-            .map(|page| page.0)
-            .or_else(|_| serde_json::from_str(text))
+        read_json(text)
     }
 }
 
@@ -85,6 +87,27 @@ impl<T: Item> Serialize for Page<T> {
 
 impl<'de, T: Item> Deserialize<'de> for Page<T> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_newtype_struct(TOGETHER, PageVisitor(PhantomData))
+    }
+}
+
+/// Reads a page in one go where our own reader reads it: whatever that one stops at, it leaves to
+/// `serde_json`, which then sees each item by itself.
+struct PageVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Item> Visitor<'de> for PageVisitor<T> {
+    type Value = Page<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a page")
+    }
+
+    /// Called by our reader alone.
+    fn visit_some<D: Deserializer<'de>>(self, source: D) -> Result<Page<T>, D::Error> {
+        AtOnce::deserialize(source).map(|page| page.0)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, source: D) -> Result<Page<T>, D::Error> {
         read_whole(source)
     }
 }

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use serde::de::DeserializeOwned;
-use snodo_types::{Body, Error, Message, SubscriptionFilter};
+use snodo_types::{Body, Error, Message, SubscriptionFilter, read_json};
 
 pub(crate) use self::bridge::Bridge;
 pub use self::listen::Listen;
@@ -203,7 +203,7 @@ impl Notification {
             Body::Notification { params: Some(params), .. } => params,
             _ => "{}",
         };
-        serde_json::from_str(text).map_err(|error| Error::decode(error.to_string()))
+        read_json(text).map_err(|error| Error::decode(error.to_string()))
     }
 
     /// The whole message, as the server sent it.

@@ -124,17 +124,25 @@ impl Streamed {
     }
 
     fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
-        if self.closing.as_mut().poll(cx).is_ready() {
-            self.exchange = None;
-            return Poll::Ready(failed(closed_here().into(), &self.core.target));
-        }
         for _ in 0..BUDGET {
-            if let Some(told) = ready!(self.poll_step(cx)) {
-                return Poll::Ready(told);
+            if self.core.is_closed() {
+                return Poll::Ready(self.closed());
+            }
+            match self.poll_step(cx) {
+                Poll::Ready(Some(told)) => return Poll::Ready(told),
+                Poll::Ready(None) => {}
+                // Who waits for the server waits for this end too.
+                Poll::Pending => return self.closing.as_mut().poll(cx).map(|()| self.closed()),
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// The client was closed.
+    fn closed(&mut self) -> Told {
+        self.exchange = None;
+        failed(closed_here().into(), &self.core.target)
     }
 
     /// One step: something to tell, or nothing to tell yet.
@@ -144,7 +152,11 @@ impl Streamed {
         }
         let core = Arc::clone(&self.core);
         let connection = core.connection();
-        match self.machine.poll(|| core.next_id(), &connection.terms(), timer::now()) {
+        let next = match self.machine.is_waiting() {
+            true => None,
+            false => self.machine.poll(|| core.next_id(), &connection.terms(), timer::now()),
+        };
+        match next {
             Some(Tidings::Send(envelope)) => {
                 self.epoch = connection.epoch;
                 self.exchange = Some(connection.transport.exchange(envelope));
@@ -197,10 +209,12 @@ impl Streamed {
         match Pin::new(exchange).poll_next(cx) {
             Poll::Ready(Some(Ok(Incoming::Message(message)))) => {
                 self.machine.handle_message(message, &connection.terms());
-                let now = timer::now();
-                if self.machine.deadline().is_some_and(|deadline| deadline <= now) {
+                if let Some(deadline) = self.machine.deadline() {
                     // Whatever else it says does not put the acknowledgement off.
-                    self.machine.handle_timeout(now);
+                    let now = timer::now();
+                    if deadline <= now {
+                        self.machine.handle_timeout(now);
+                    }
                 }
             }
             Poll::Ready(Some(Ok(Incoming::Dropped(lost)))) => {
