@@ -128,7 +128,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {
         name: "bench",
-        about: "speed against a hand-written loop and rmcp [--instructions] [--check] …",
+        about: "speed against a hand-written loop and rmcp [--check] [--gate] …",
         run: bench::run,
     },
     Command {

@@ -5,6 +5,7 @@
 
 mod cells;
 mod figures;
+mod gate;
 mod options;
 mod stand;
 
@@ -16,12 +17,17 @@ use crate::tools::{self, Tool};
 
 use cells::{CELLS, COUNTED, Cell, Counted, Figure, Transport};
 use figures::{Line, Sample};
-use options::Options;
+use options::{Gate, Options};
 use stand::{Driver, Place, Run, Sink};
 
 /// `cargo xtask bench [OPTION…]`.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let options = Options::read(arguments)?;
+    match options.gate {
+        Gate::None => {}
+        Gate::Check => return gate::check(),
+        Gate::Renew => return gate::renew(),
+    }
     let drivers = stand::drivers(&options.drivers)?;
     stand::build(&drivers)?;
     let lines = match options.instructions {

@@ -13,6 +13,15 @@ pub(super) struct Options {
     pub(super) scale: f64,
     pub(super) check: bool,
     pub(super) instructions: bool,
+    pub(super) gate: Gate,
+}
+
+/// What is done about the table of costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    None,
+    Check,
+    Renew,
 }
 
 impl Options {
@@ -24,12 +33,15 @@ impl Options {
             scale: 1.0,
             check: false,
             instructions: false,
+            gate: Gate::None,
         };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} takes a value\n{USAGE}"));
             match word.as_str() {
                 "--check" => options.check = true,
+                "--gate" => options.gate = Gate::Check,
+                "--renew" => options.gate = Gate::Renew,
                 "--instructions" => options.instructions = true,
                 "--drivers" => {
                     options.drivers = value()?.split(',').map(str::to_owned).collect();
@@ -57,6 +69,8 @@ impl Options {
 
 const USAGE: &str = "cargo xtask bench [OPTION…]
   --instructions    instructions by callgrind in place of CPU time
+  --gate            instructions and allocations of this client against tests/bench/gate.txt
+  --renew           write that table anew
   --check           fail where a cell falls short, and name it
   --rows A,B        only cells whose names hold one of these
   --drivers A,B     in place of raw,snodo,rmcp; also tower, lean, lean-scan, rmcp-pooled
