@@ -1,6 +1,7 @@
 //! Parameters as text.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -23,6 +24,8 @@ use snodo_types::{Error, Raw};
 pub struct Params {
     /// `"name":value` pairs with commas between.
     members: String,
+    /// The first of them, where it was added by its name, and where its value stands.
+    first: Option<(&'static str, Range<usize>)>,
     meta: Vec<(String, Raw)>,
 }
 
@@ -30,7 +33,7 @@ impl Params {
     /// No parameters.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: String::new(), meta: Vec::new() }
+        Self { members: String::new(), first: None, meta: Vec::new() }
     }
 
     /// Adds a parameter. Names are the protocol's own and not repeated.
@@ -43,8 +46,13 @@ impl Params {
         name: &'static str,
         value: &T,
     ) -> Result<Self, Error> {
+        let first = self.members.is_empty();
         self.push_name(name);
+        let start = self.members.len();
         push_json(&mut self.members, value).map_err(|error| unwritable(&error))?;
+        if first {
+            self.first = Some((name, start..self.members.len()));
+        }
         Ok(self)
     }
 
@@ -117,6 +125,11 @@ impl Params {
     /// The text of a parameter's value.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<String> {
+        if let Some((first, range)) = &self.first
+            && *first == name
+        {
+            return Some(self.members[range.clone()].to_owned());
+        }
         let text = format!("{{{}}}", self.members);
         let members = members(&text)?;
         members

@@ -51,7 +51,7 @@ pub(crate) struct Driver {
     /// Why the exchange failed, where it did.
     lost: Option<TransportError>,
     /// Only where the peer runs in the caller's task, and once it asked.
-    aside: Option<Aside>,
+    aside: Option<Box<Aside>>,
     timer: Timer,
     /// The time of this poll, once somebody asked for it.
     now: Option<Instant>,
@@ -311,7 +311,9 @@ impl Driver {
             self.handing = connection.attend(message);
             return;
         }
-        self.aside.get_or_insert_with(|| Aside::new(connection)).take(message, connection);
+        self.aside
+            .get_or_insert_with(|| Box::new(Aside::new(connection)))
+            .take(message, connection);
     }
 
     /// Puts a deadline off that has come: the time in which the server's own questions were being

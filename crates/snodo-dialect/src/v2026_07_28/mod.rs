@@ -125,7 +125,9 @@ fn routing(request: &Request, outfit: &Outfit) -> Result<Routing, Error> {
     let entry = catalog::CATALOG.entry(&request.method);
     let value =
         entry.and_then(|entry| entry.mirrored()).and_then(|name| request.params.member(name));
-    if let Some(name) = value.and_then(|text| serde_json::from_str::<String>(&text).ok()) {
+    if let Some(text) = value
+        && let Ok(name) = read_json::<String>(&text)
+    {
         routing.set("Mcp-Name", encode_header(&name).into_owned());
     }
     if entry.is_none() {

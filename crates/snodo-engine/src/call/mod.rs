@@ -32,7 +32,7 @@ pub struct Call {
     deadline: Deadline,
     state: State,
     /// Something for the driver besides sending and the end.
-    aside: Option<Step<Outcome<Message>>>,
+    aside: Option<Box<Step<Outcome<Message>>>>,
     /// A server that named another version was asked once more.
     corrected: bool,
     rounds: Rounds,
@@ -138,44 +138,57 @@ impl Call {
 
     /// Does without a new session where this one is lost.
     #[must_use]
-    pub fn in_this_session(self) -> Self {
-        Self { renewed: true, ..self }
+    #[inline]
+    pub fn in_this_session(mut self) -> Self {
+        self.renewed = true;
+        self
     }
 
     /// Says that it may be carried out twice.
     #[must_use]
-    pub fn idempotent(self) -> Self {
-        Self { idempotent: true, ..self }
+    #[inline]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
     }
 
     /// Says which statuses, besides 404, tell of a lost session where they come without an error that
     /// names the request.
     #[must_use]
-    pub fn lost_on(self, statuses: Arc<[u16]>) -> Self {
-        Self { lost_on: statuses, ..self }
+    #[inline]
+    pub fn lost_on(mut self, statuses: Arc<[u16]>) -> Self {
+        self.lost_on = statuses;
+        self
     }
 
     /// Waits where the server says how long, and is sent again if it may be.
     #[must_use]
-    pub fn waiting(self, waits: Waits) -> Self {
-        Self { waits, ..self }
+    #[inline]
+    pub fn waiting(mut self, waits: Waits) -> Self {
+        self.waits = waits;
+        self
     }
 
     /// Makes the connection anew where it turns out to be over before anything was written.
     #[must_use]
-    pub fn restarting(self) -> Self {
-        Self { restarts: true, ..self }
+    #[inline]
+    pub fn restarting(mut self) -> Self {
+        self.restarts = true;
+        self
     }
 
     /// Says that so much of the first timeout was spent before, in a queue.
     #[must_use]
-    pub fn spent(self, spent: Duration) -> Self {
-        Self { deadline: self.deadline.spent(spent), ..self }
+    #[inline]
+    pub fn spent(mut self, spent: Duration) -> Self {
+        self.deadline = self.deadline.spent(spent);
+        self
     }
 
     /// Lets the driver answer what the server asks, in `limit` rounds at most. Without it an
     /// input-required result goes to the caller.
     #[must_use]
+    #[inline]
     pub fn answering(mut self, answering: Answering, limit: usize) -> Self {
         self.rounds = Rounds::new(answering, limit);
         self
@@ -191,7 +204,7 @@ impl Call {
         now: Instant,
     ) -> Option<Step<Outcome<Message>>> {
         if let Some(aside) = self.aside.take() {
-            return Some(aside);
+            return Some(*aside);
         }
         match std::mem::replace(&mut self.state, State::Told) {
             State::Fresh => Some(self.send(next_id(), terms, now)),
@@ -238,12 +251,12 @@ impl Call {
             Body::Notification { method: "notifications/progress", params: Some(params) } => {
                 if progress_token(params) == Some(id) {
                     self.deadline.extend(now);
-                    self.aside = Some(Step::Progress(message));
+                    self.aside = Some(Box::new(Step::Progress(message)));
                 }
             }
-            Body::Notification { .. } => self.aside = Some(Step::Notify(message)),
+            Body::Notification { .. } => self.aside = Some(Box::new(Step::Notify(message))),
             Body::Request { method, .. } => match terms.dialect.era() {
-                Era::Initialize => self.aside = Some(Step::Serve(message)),
+                Era::Initialize => self.aside = Some(Box::new(Step::Serve(message))),
                 // 2026-07-28, transports, "Receiving Messages": such a request is the peer's
                 // fault; a client of this era never answers.
                 _ => tracing::warn!(
@@ -491,7 +504,7 @@ impl Call {
     fn renew(&mut self, lost: Error) {
         self.renewed = true;
         self.state = State::Renewing(Box::new(lost));
-        self.aside = Some(Step::Reopen);
+        self.aside = Some(Box::new(Step::Reopen));
     }
 
     /// Reads an answer: the end, or a round of questions.
@@ -506,14 +519,15 @@ impl Call {
             Err(error) if !self.defined && misses_headers(&error, &self.request, terms) => {
                 self.defined = true;
                 let name = self.request.params.member("name").unwrap_or_default();
-                self.aside = Some(Step::Define(serde_json::from_str(&name).unwrap_or_default()));
+                self.aside =
+                    Some(Box::new(Step::Define(serde_json::from_str(&name).unwrap_or_default())));
                 self.state = State::Defining(Box::new(error));
             }
             Err(error) if !self.consented => match self.rounds.pages(&error, terms.dialect) {
                 Some(questions) => {
                     self.consented = true;
                     self.state = State::Consenting(Box::new(error));
-                    self.aside = Some(Step::Ask(questions));
+                    self.aside = Some(Box::new(Step::Ask(questions)));
                 }
                 None => self.end(Err(error)),
             },
@@ -525,7 +539,7 @@ impl Call {
         match self.rounds.next(&asked) {
             Ok(Round::Ask(questions)) => {
                 self.state = State::Asking(Box::new(asked));
-                self.aside = Some(Step::Ask(questions));
+                self.aside = Some(Box::new(Step::Ask(questions)));
             }
             Ok(Round::Wait(pause)) => {
                 self.go_on(asked, None);

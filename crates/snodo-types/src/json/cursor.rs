@@ -30,24 +30,27 @@ impl<'a> Cursor<'a> {
 
     /// Nothing but blanks follows.
     pub(crate) fn end(&mut self) -> Result<(), Unsure> {
-        self.blank();
+        self.at = blank(self.text.as_bytes(), self.at);
         if self.at == self.text.len() { Ok(()) } else { Err(Unsure) }
     }
 
     /// The first byte of what comes next, blanks left out.
+    #[inline]
     pub(super) fn peek(&mut self) -> Result<u8, Unsure> {
-        self.blank();
+        self.at = blank(self.text.as_bytes(), self.at);
         self.text.as_bytes().get(self.at).copied().ok_or(Unsure)
     }
 
     /// Takes this byte.
+    #[inline]
     pub(crate) fn take(&mut self, wanted: u8) -> Result<(), Unsure> {
         if self.takes(wanted) { Ok(()) } else { Err(Unsure) }
     }
 
     /// Takes this byte, if it is what comes next.
+    #[inline]
     pub(crate) fn takes(&mut self, wanted: u8) -> bool {
-        self.blank();
+        self.at = blank(self.text.as_bytes(), self.at);
         let there = self.text.as_bytes().get(self.at) == Some(&wanted);
         self.at += usize::from(there);
         there
@@ -94,77 +97,87 @@ impl<'a> Cursor<'a> {
 
     /// The string that began at `start`, whose first escape is here.
     fn unescaped(&mut self, start: usize) -> Result<String, Unsure> {
-        let first = self.at;
-        self.skip_to_quote()?;
-        // What is written is never longer than what it is written for, so that nothing is ever moved.
-        let mut string = String::with_capacity(self.at - 1 - start);
-        let bytes = &self.text.as_bytes()[..self.at - 1];
-        string.push_str(&self.text[start..first]);
-        let mut at = first;
-        while at < bytes.len() {
-            let (character, length) = unescape(&bytes[at..])?;
+        let bytes = self.text.as_bytes();
+        // What a string stands for is never longer than what is written; a long one grows as it comes.
+        let most = (bytes.len() - start).min(RESERVED);
+        let mut string = String::with_capacity(most);
+        string.push_str(&self.text[start..self.at]);
+        loop {
+            match bytes.get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => {}
+                _ => return Err(Unsure),
+            }
+            let (character, length) = unescape(&bytes[self.at..])?;
             string.push(character);
-            at += length;
-            let run = plain(&bytes[at..]);
-            string.push_str(&self.text[at..at + run]);
-            at += run;
+            self.at += length;
+            let run = plain(&bytes[self.at..]);
+            string.push_str(&self.text[self.at..self.at + run]);
+            self.at += run;
+        }
+        self.at += 1;
+        if string.len() < string.capacity() / 2 {
+            string.shrink_to_fit();
         }
         Ok(string)
     }
 
-    /// Goes behind the quote that ends the string.
-    fn skip_to_quote(&mut self) -> Result<(), Unsure> {
-        loop {
-            self.at += plain(self.rest());
-            match self.rest().first() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => self.at += escape_length(self.rest())?,
-                _ => return Err(Unsure),
-            }
-        }
-    }
-
     /// The text of the next value, whatever it is; its nesting is counted in the bits of one word.
     pub(crate) fn skip(&mut self) -> Result<&'a str, Unsure> {
-        self.blank();
-        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut at = blank(bytes, self.at);
+        let start = at;
         // From the innermost on: 1 for an object, 0 for a list; the topmost 1 is the end.
         let mut open: u128 = 1;
         loop {
-            match self.peek()? {
-                b'{' => {
-                    self.at += 1;
-                    if !self.takes(b'}') {
+            match bytes.get(at) {
+                Some(b'"') => at = string_end(bytes, at + 1)?,
+                Some(b'{') => {
+                    at = blank(bytes, at + 1);
+                    if bytes.get(at) == Some(&b'}') {
+                        at += 1;
+                    } else {
                         open = push(open, 1)?;
-                        self.skip_name()?;
+                        at = name_end(bytes, at)?;
                         continue;
                     }
                 }
-                b'[' => {
-                    self.at += 1;
-                    if !self.takes(b']') {
+                Some(b'[') => {
+                    at = blank(bytes, at + 1);
+                    if bytes.get(at) == Some(&b']') {
+                        at += 1;
+                    } else {
                         open = push(open, 0)?;
                         continue;
                     }
                 }
-                b'"' => {
-                    self.at += 1;
-                    self.skip_to_quote()?;
+                _ => {
+                    self.at = at;
+                    self.skip_scalar()?;
+                    at = self.at;
                 }
-                _ => self.skip_scalar()?,
             }
-            while open != 1 && !self.takes(b',') {
-                self.take(if open & 1 == 1 { b'}' } else { b']' })?;
-                open >>= 1;
-            }
-            if open == 1 {
-                return Ok(&self.text[start..self.at]);
-            }
-            if open & 1 == 1 {
-                self.skip_name()?;
+            loop {
+                if open == 1 {
+                    self.at = at;
+                    return Ok(&self.text[start..at]);
+                }
+                at = blank(bytes, at);
+                match (bytes.get(at), open & 1) {
+                    (Some(b','), 1) => {
+                        at = name_end(bytes, blank(bytes, at + 1))?;
+                        break;
+                    }
+                    (Some(b','), _) => {
+                        at = blank(bytes, at + 1);
+                        break;
+                    }
+                    (Some(b'}'), 1) | (Some(b']'), 0) => {
+                        at += 1;
+                        open >>= 1;
+                    }
+                    _ => return Err(Unsure),
+                }
             }
         }
     }
@@ -187,12 +200,6 @@ impl<'a> Cursor<'a> {
             }
         }
         Ok((&self.text[start..self.at], noted))
-    }
-
-    fn skip_name(&mut self) -> Result<(), Unsure> {
-        self.take(b'"')?;
-        self.skip_to_quote()?;
-        self.take(b':')
     }
 
     fn skip_scalar(&mut self) -> Result<(), Unsure> {
@@ -236,12 +243,41 @@ impl<'a> Cursor<'a> {
     fn rest(&self) -> &'a [u8] {
         &self.text.as_bytes()[self.at..]
     }
+}
 
-    fn blank(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.as_bytes().get(self.at) {
-            self.at += 1;
+/// Where what is no blank begins.
+#[inline]
+fn blank(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the string ends whose inside begins here: behind its quote.
+#[inline]
+fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Unsure> {
+    loop {
+        at += plain(&bytes[at..]);
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at += escape_length(&bytes[at..])?,
+            _ => return Err(Unsure),
         }
     }
+}
+
+/// Where the value begins whose name stands here.
+#[inline]
+fn name_end(bytes: &[u8], at: usize) -> Result<usize, Unsure> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(Unsure);
+    }
+    let colon = blank(bytes, string_end(bytes, at + 1)?);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(Unsure);
+    }
+    Ok(blank(bytes, colon + 1))
 }
 
 fn digits(bytes: &[u8]) -> usize {
@@ -251,3 +287,6 @@ fn digits(bytes: &[u8]) -> usize {
 fn push(open: u128, kind: u128) -> Result<u128, Unsure> {
     if open >> 127 == 0 { Ok(open << 1 | kind) } else { Err(Unsure) }
 }
+
+/// What is set aside for a string with escapes before its length is known.
+const RESERVED: usize = 32 * 1024;

@@ -3,32 +3,61 @@
 use super::Unsure;
 
 /// How many bytes from the front stand for themselves: none is a quote, a backslash or a control character.
+#[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
+    // Most strings are names and words, and end within two machine words.
     let mut at = 0;
-    // Sixteen at a time with no early end inside, which the compiler turns into a few wide instructions.
-    let (blocks, _) = bytes.as_chunks::<16>();
-    for block in blocks {
-        if block.iter().fold(false, |any, byte| any | is_special(*byte)) {
-            break;
-        }
-        at += 16;
-    }
-    let (words, rest) = bytes[at..].as_chunks::<8>();
-    for word in words {
+    while at < 2 * WORD {
+        let Some(word) = bytes[at..].first_chunk() else {
+            let rest = bytes[at..].iter();
+            return at + rest.take_while(|byte| !is_special(**byte)).count();
+        };
         let marks = special_marks(u64::from_le_bytes(*word));
         if marks != 0 {
             return at + (marks.trailing_zeros() / 8) as usize;
         }
-        at += 8;
+        at += WORD;
     }
-    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+    at + plain_long(&bytes[at..])
 }
 
+const WORD: usize = size_of::<u64>();
+
+/// The same for what is long: searched first, and then held against the control characters, both many bytes at a time.
+fn plain_long(bytes: &[u8]) -> usize {
+    let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    let run = &bytes[..end];
+    if !has_control(run) {
+        return end;
+    }
+    run.iter().take_while(|byte| !is_special(**byte)).count()
+}
+
+/// Whether a control character is among these bytes.
+fn has_control(run: &[u8]) -> bool {
+    let Some(last) = run.last_chunk::<LANES>() else {
+        return run.iter().any(|byte| *byte < 0x20);
+    };
+    // In lanes of their own and without an end inside, which the compiler turns into wide instructions. The last lanes
+    // look at some bytes twice, which is less than looking at the rest one by one.
+    let mut least = [u8::MAX; LANES];
+    let (blocks, _) = run.as_chunks::<LANES>();
+    for block in blocks.iter().chain([last]) {
+        for (least, byte) in least.iter_mut().zip(block) {
+            *least = (*least).min(byte & 0xE0);
+        }
+    }
+    least.contains(&0)
+}
+
+const LANES: usize = 16;
+
 fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+    byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
 /// The top bit of the first byte that is special, and of some behind it.
+#[inline]
 fn special_marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;
