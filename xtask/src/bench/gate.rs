@@ -7,15 +7,16 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::cells::{COUNTED, Counted, Transport};
+use super::options::Build;
 use super::stand::{self, Driver, Place, Run, Sink};
 use crate::Outcome;
 use crate::shell;
 use crate::tools::{self, Tool};
 
 /// `cargo xtask bench --gate`: fails where a cost is not the one of the table.
-pub(super) fn check() -> Outcome {
+pub(super) fn check(build: Build) -> Outcome {
     let known = Table::parse(&shell::read(TABLE)?)?;
-    let findings = known.compare(&measure()?);
+    let findings = known.compare(&measure(build)?);
     for finding in &findings {
         println!("{finding}");
     }
@@ -30,8 +31,8 @@ pub(super) fn check() -> Outcome {
 }
 
 /// `cargo xtask bench --renew`: writes the table anew.
-pub(super) fn renew() -> Outcome {
-    let table = measure()?;
+pub(super) fn renew(build: Build) -> Outcome {
+    let table = measure(build)?;
     fs::write(shell::root().join(TABLE), table.written()).map_err(|error| error.to_string())?;
     println!("wrote {TABLE}");
     Ok(())
@@ -83,10 +84,10 @@ impl Table {
     }
 }
 
-fn measure() -> Result<Table, String> {
+fn measure(build: Build) -> Result<Table, String> {
     tools::need(&[Tool::Valgrind])?;
     let drivers = stand::drivers(&["snodo".to_owned()])?;
-    stand::build(&drivers)?;
+    stand::build(&drivers, build)?;
     let mut costs = Vec::new();
     for cell in COUNTED {
         for driver in &drivers {

@@ -25,11 +25,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let options = Options::read(arguments)?;
     match options.gate {
         Gate::None => {}
-        Gate::Check => return gate::check(),
-        Gate::Renew => return gate::renew(),
+        Gate::Check => return gate::check(options.build),
+        Gate::Renew => return gate::renew(options.build),
     }
     let drivers = stand::drivers(&options.drivers)?;
-    stand::build(&drivers)?;
+    stand::build(&drivers, options.build)?;
     let lines = match options.instructions {
         true => {
             tools::need(&[Tool::Valgrind])?;

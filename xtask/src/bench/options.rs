@@ -14,6 +14,14 @@ pub(super) struct Options {
     pub(super) check: bool,
     pub(super) instructions: bool,
     pub(super) gate: Gate,
+    pub(super) build: Build,
+}
+
+/// Whether the stand is built first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Build {
+    AsItIs,
+    First,
 }
 
 /// What is done about the table of costs.
@@ -34,12 +42,14 @@ impl Options {
             check: false,
             instructions: false,
             gate: Gate::None,
+            build: Build::First,
         };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} takes a value\n{USAGE}"));
             match word.as_str() {
                 "--check" => options.check = true,
+                "--as-built" => options.build = Build::AsItIs,
                 "--gate" => options.gate = Gate::Check,
                 "--renew" => options.gate = Gate::Renew,
                 "--instructions" => options.instructions = true,
@@ -69,6 +79,7 @@ impl Options {
 
 const USAGE: &str = "cargo xtask bench [OPTION…]
   --instructions    instructions by callgrind in place of CPU time
+  --as-built        measure what was built before
   --gate            instructions and allocations of this client against tests/bench/gate.txt
   --renew           write that table anew
   --check           fail where a cell falls short, and name it

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::cells::Transport;
+use super::options::Build;
 use crate::shell;
 
 /// A client library on the stand.
@@ -53,7 +54,10 @@ pub(super) fn drivers(names: &[String]) -> Result<Vec<Driver>, String> {
 }
 
 /// Builds the server and these drivers, each by itself: else features of one's dependencies would leak into another's.
-pub(super) fn build(drivers: &[Driver]) -> Result<(), String> {
+pub(super) fn build(drivers: &[Driver], build: Build) -> Result<(), String> {
+    if build == Build::AsItIs {
+        return Ok(());
+    }
     let mut packages = vec!["mcp-sink"];
     packages.extend(drivers.iter().map(|driver| driver.package));
     packages.sort_unstable();

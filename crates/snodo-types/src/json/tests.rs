@@ -52,7 +52,7 @@ struct Plain {
     a: Option<u64>,
     #[serde(default)]
     b: Vec<Choice>,
-    c: Option<Box<Plain>>,
+    c: Option<Box<Self>>,
 }
 
 #[derive(Debug, Deserialize)]
