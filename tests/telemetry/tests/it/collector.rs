@@ -121,7 +121,8 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Value>>) -> std::io::Result<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         kept.lock().expect("no panic").push(serde_json::from_slice(&body).expect("JSON"));
-        let thanks = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+        let thanks =
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
         (&stream).write_all(thanks.as_bytes())?;
     }
 }

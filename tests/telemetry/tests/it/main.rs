@@ -43,9 +43,11 @@ fn server() -> Server {
         let parent: Option<String> = call.meta().read(TraceContext::PARENT);
         Ok(CallToolResult::from_text(parent.unwrap_or_default()))
     };
-    Server::new("traced", "1.0.0")
-        .tool("where", json!({}), told)
-        .tool("fail", json!({}), |_: Value, _| async { Ok(CallToolResult::error("5ecret")) })
+    Server::new("traced", "1.0.0").tool("where", json!({}), told).tool(
+        "fail",
+        json!({}),
+        |_: Value, _| async { Ok(CallToolResult::error("5ecret")) },
+    )
 }
 
 /// Runs a program of one client within a span of its own, and gives what the server was told and
