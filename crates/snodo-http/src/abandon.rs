@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::closed::Closed;
 use crate::wire::{Draft, Wire};
 
 /// Sends the notices of one transport.
@@ -19,6 +20,7 @@ use crate::wire::{Draft, Wire};
 /// most [`MOST`] are under way.
 pub(crate) struct Notices {
     wire: Arc<Wire>,
+    closed: Closed,
     runtime: Handle,
     under_way: Arc<Semaphore>,
 }
@@ -32,8 +34,13 @@ pub(crate) struct Guard {
 }
 
 impl Notices {
-    pub(crate) fn new(wire: Arc<Wire>, runtime: Handle) -> Self {
-        Self { wire, runtime, under_way: Arc::new(Semaphore::new(MOST as usize)) }
+    pub(crate) fn new(wire: Arc<Wire>, closed: Closed, runtime: Handle) -> Self {
+        Self { wire, closed, runtime, under_way: Arc::new(Semaphore::new(MOST as usize)) }
+    }
+
+    /// The transport that they are sent for.
+    pub(crate) fn closed(&self) -> &Closed {
+        &self.closed
     }
 
     /// Waits until no notice is under way.
@@ -42,6 +49,10 @@ impl Notices {
     }
 
     fn send(&self, abandon: &Arc<Abandon>, id: u64) {
+        if self.closed.is_so() {
+            // The session is over, and with it all that was asked in it.
+            return;
+        }
         let Ok(permit) = Arc::clone(&self.under_way).try_acquire_owned() else {
             tracing::debug!(id, "too many requests given up at once: the server is not told");
             return;

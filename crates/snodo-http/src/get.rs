@@ -9,6 +9,7 @@ use http::{Method, StatusCode};
 use snodo_transport::Incoming;
 use snodo_types::{Body, Routing, TransportError, TransportFault};
 
+use crate::closed::Closed;
 use crate::credentials::Notes;
 use crate::events::{Events, Found};
 use crate::noted::{Heard, Noted};
@@ -38,11 +39,11 @@ enum State {
 type Item = Result<Incoming, TransportError>;
 
 impl Get {
-    pub(crate) fn new(wire: Arc<Wire>, routing: Routing) -> Self {
+    pub(crate) fn new(wire: Arc<Wire>, routing: Routing, closed: Closed) -> Self {
         let notes = wire.notes();
         let opening = open(Arc::clone(&wire), routing.clone(), notes.clone());
         let state = State::Opening(Noted::new(opening, notes));
-        Self { state, resume: Resume::of_offer(wire, routing) }
+        Self { state, resume: Resume::of_offer(wire, routing, closed) }
     }
 
     /// Takes what came on the stream; `None` where it says nothing, or leads to another state.

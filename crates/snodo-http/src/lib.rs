@@ -22,6 +22,7 @@ mod answer;
 mod backend;
 mod body;
 mod challenge;
+mod closed;
 mod connector;
 mod credentials;
 mod date;

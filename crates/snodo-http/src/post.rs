@@ -15,6 +15,7 @@ use tokio::time::Sleep;
 use crate::abandon::{Guard, Notices};
 use crate::answer::{self, Opened, Verdict, Waiting};
 use crate::body::Body;
+use crate::closed::Closed;
 use crate::credentials::Notes;
 use crate::events::{Events, Found};
 use crate::fault;
@@ -32,6 +33,7 @@ use crate::wire::{Draft, Wire};
 /// server gave its events ids.
 pub(crate) struct Post {
     wire: Arc<Wire>,
+    closed: Closed,
     waiting: Option<Waiting>,
     state: State,
     /// Gone once the exchange has ended.
@@ -87,7 +89,8 @@ impl Post {
             }
         };
         let state = State::Opening(Noted::new(opening, notes.clone()));
-        Self { wire, waiting, state, guard, notes, resume: None, stray: None }
+        let closed = notices.closed().clone();
+        Self { wire, closed, waiting, state, guard, notes, resume: None, stray: None }
     }
 
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Item>> {
@@ -139,7 +142,8 @@ impl Post {
             Opened::Events(events, outside) => {
                 if let Some((waiting, routing)) = self.waiting.zip(routing) {
                     let (wire, notes) = (Arc::clone(&self.wire), self.notes.clone());
-                    let resume = Resume::of_request(waiting.id, wire, routing, notes);
+                    let resume = Resume::of_offer(wire, routing, self.closed.clone());
+                    let resume = resume.of_request(waiting.id, notes);
                     self.resume = Some(Box::new(resume));
                 }
                 self.state = State::Reading(events, outside);

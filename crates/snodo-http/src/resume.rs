@@ -10,6 +10,7 @@ use snodo_transport::Incoming;
 use snodo_types::{Routing, TransportError, TransportFault};
 use tokio::time::{Instant, Sleep};
 
+use crate::closed::Closed;
 use crate::credentials::Notes;
 use crate::events::{Events, Place};
 use crate::noted::{Heard, Noted};
@@ -29,6 +30,7 @@ use crate::wire::{Draft, Wire};
 pub(crate) struct Resume {
     wire: Arc<Wire>,
     routing: Routing,
+    closed: Closed,
     notes: Option<Notes>,
     /// The request whose response is awaited; none for the stream that a server offers.
     request: Option<u64>,
@@ -64,23 +66,14 @@ enum Refusal {
 }
 
 impl Resume {
-    /// For the stream of a request, from which events are read now.
-    pub(crate) fn of_request(
-        id: u64,
-        wire: Arc<Wire>,
-        routing: Routing,
-        notes: Option<Notes>,
-    ) -> Self {
-        Self { request: Some(id), notes, ..Self::of_offer(wire, routing) }
-    }
-
     /// For the stream that a server offers. Nobody's clock runs on it, so that nobody has to know
     /// when a person is waited for.
-    pub(crate) fn of_offer(wire: Arc<Wire>, routing: Routing) -> Self {
+    pub(crate) fn of_offer(wire: Arc<Wire>, routing: Routing, closed: Closed) -> Self {
         let pace = Pace::new(wire.limits.resume_attempts, wire.limits.resume_delay);
         Self {
             wire,
             routing,
+            closed,
             notes: None,
             request: None,
             place: Place::default(),
@@ -89,6 +82,11 @@ impl Resume {
             step: Step::Idle,
             trouble: None,
         }
+    }
+
+    /// For the stream of a request, from which events are read now.
+    pub(crate) fn of_request(self, id: u64, notes: Option<Notes>) -> Self {
+        Self { request: Some(id), notes, ..self }
     }
 
     /// The first events of the stream begin.
@@ -160,6 +158,10 @@ impl Resume {
                 Step::Idle => return Poll::Pending,
                 Step::Waiting(alarm) => {
                     ready!(alarm.as_mut().poll(cx));
+                    if self.closed.is_so() {
+                        self.step = Step::Idle;
+                        return Poll::Ready(Resumed::Failed(self.over()));
+                    }
                     let (wire, notes) = (Arc::clone(&self.wire), self.notes.clone());
                     let (routing, place) = (self.routing.clone(), self.place.clone());
                     let asking = ask(wire, routing, place, notes.clone());
@@ -199,6 +201,11 @@ impl Resume {
                 failed(why, Some(error))
             }
         }
+    }
+
+    fn over(&self) -> TransportError {
+        let why = format!("{} ended, and the connection is closed", self.name());
+        TransportError::new(TransportFault::Closed, why)
     }
 
     fn name(&self) -> String {
@@ -294,12 +301,12 @@ mod tests {
     use snodo_types::Routing;
     use tokio::time::advance;
 
-    use super::{Place, Resume, STEADY};
+    use super::{Closed, Place, Resume, STEADY};
     use crate::Http;
 
     fn resume(attempts: u32) -> Resume {
         let http = Http::new("http://localhost/mcp").expect("a URL").resume_attempts(attempts);
-        Resume::of_offer(http.wire(), Routing::new())
+        Resume::of_offer(http.wire(), Routing::new(), Closed::default())
     }
 
     // As the given case RC-03 has it.

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::abandon::Notices;
+use crate::closed::Closed;
 use crate::get::Get;
 use crate::post::Post;
 use crate::pump::Pump;
@@ -57,6 +58,7 @@ use crate::wire::{Draft, Wire};
 /// ```
 pub struct HttpTransport {
     wire: Arc<Wire>,
+    closed: Closed,
     notices: Arc<Notices>,
     /// The GET stream was given away.
     listened: AtomicBool,
@@ -64,8 +66,9 @@ pub struct HttpTransport {
 
 impl HttpTransport {
     pub(crate) fn new(wire: Arc<Wire>, runtime: Handle) -> Self {
-        let notices = Arc::new(Notices::new(Arc::clone(&wire), runtime));
-        Self { wire, notices, listened: AtomicBool::new(false) }
+        let closed = Closed::default();
+        let notices = Arc::new(Notices::new(Arc::clone(&wire), closed.clone(), runtime));
+        Self { wire, closed, notices, listened: AtomicBool::new(false) }
     }
 }
 
@@ -90,19 +93,25 @@ impl Transport for HttpTransport {
         if self.listened.swap(true, Ordering::AcqRel) {
             return None;
         }
-        let get = Get::new(Arc::clone(&self.wire), routing);
+        let get = Get::new(Arc::clone(&self.wire), routing, self.closed.clone());
         Some(Exchange::new(Pump::new(get, InboxLimits::default())))
     }
 
     /// Sends DELETE, if `routing` names a session. Connections at rest stay with the connector.
+    ///
+    /// Notices under way are waited for. From then on nothing is begun: a request whose answer is
+    /// still awaited may get it, but its stream is not asked for again, and it is given up silently.
     fn close(&self, routing: Routing, limit: Duration) -> BoxFuture<'static, ()> {
         let (wire, notices) = (Arc::clone(&self.wire), Arc::clone(&self.notices));
+        let closed = self.closed.clone();
         Box::pin(async move {
             if Handle::try_current().is_err() {
+                closed.note();
                 return;
             }
             let closing = async {
                 let _ = timeout(limit / 2, notices.flushed()).await;
+                closed.note();
                 if routing.value("mcp-session-id").is_some() {
                     end_session(&wire, &routing).await;
                 }

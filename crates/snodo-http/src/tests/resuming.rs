@@ -387,6 +387,41 @@ async fn a_call_that_is_dropped_while_its_stream_is_resumed_is_given_up_once() {
     }
 }
 
+// HTTPL-07, S-42
+#[tokio::test]
+async fn behind_the_close_no_stream_is_asked_for_again_and_nothing_given_up_is_told() {
+    let there = Arc::new(Notify::new());
+    let server = Server::start({
+        let there = Arc::clone(&there);
+        move |seen| {
+            if seen.body.contains(r#""method":"x""#) {
+                there.notify_one();
+                return whole_events(&["id: a\nretry: 1000\ndata:\n\n"]);
+            }
+            plain("202 Accepted", "")
+        }
+    })
+    .await;
+    let transport = connect(hasty(&server).pool_idle(0)).await;
+    let mut envelope = resumable();
+    envelope.abandon = Some(Arc::new(Abandon::new(r#"{"gone":"#, "}", routing())));
+    let [mut read, mut dropped] =
+        [transport.exchange(envelope.clone()), transport.exchange(envelope)];
+    for exchange in [&mut read, &mut dropped] {
+        until(exchange, &there).await;
+        until_closed(exchange, &server).await;
+    }
+    soon(transport.close(routing(), Duration::from_secs(1))).await;
+
+    match soon(read.next()).await {
+        Some(Err(error)) => assert_eq!(error.fault(), TransportFault::Closed, "{error}"),
+        other => panic!("{other:?}"),
+    }
+    drop((read, dropped));
+    soon(server.open_is(0)).await;
+    assert_eq!(asked(&server), ["POST", "POST", "DELETE"]);
+}
+
 // HTTPL-03, HTTPL-05
 #[tokio::test]
 async fn what_a_server_asks_on_a_resumed_stream_comes_before_the_response_as_soon_as_it_is_there() {

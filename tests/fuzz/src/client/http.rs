@@ -1,7 +1,4 @@
 //! The same server over HTTP, behind a service in place of sockets.
-//!
-//! What is sent behind the end is not looked at here: over HTTP a call that is on its way when its client is closed goes on,
-//! and asks for its broken stream again or tells that it is given up.
 
 use std::convert::Infallible;
 use std::io;
@@ -32,11 +29,12 @@ pub(super) fn to(world: &Arc<World>) -> Http {
 
 fn answer(world: &Arc<World>, request: &Request<RequestBody>) -> Response<Pieces> {
     if request.method() != Method::POST {
+        world.note();
         let status = if request.method() == Method::DELETE { 200 } else { 405 };
         return plain(status, "text/plain", "");
     }
     let bytes = request.body().bytes();
-    world.keep(bytes);
+    world.hear(bytes);
     let message: Value = serde_json::from_slice(bytes).expect("the client sends JSON");
     if message["id"].is_null() || message["method"].is_null() {
         return plain(202, "text/plain", "");
