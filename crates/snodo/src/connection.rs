@@ -11,7 +11,9 @@ use futures_core::Stream;
 use snodo_dialect::{Carrier, Identity};
 use snodo_engine::{Opened, Terms};
 use snodo_transport::{Abilities, BoxFuture, Exchange, Incoming, Transport};
-use snodo_types::{Envelope, Error, Message, ProtocolVersion, TransportError, TransportFault};
+use snodo_types::{
+    Envelope, Error, Message, ProtocolVersion, Routing, TransportError, TransportFault,
+};
 use tokio::sync::OnceCell;
 
 use crate::attendant::{Attendant, Handed};
@@ -173,6 +175,12 @@ impl Connection {
         self.context.bridge.lose(self.epoch, closed());
         let routing = self.opened.outfit.routing().clone();
         self.transport.close(routing, limit).await;
+    }
+
+    /// Ends one that another has followed: its session is over at the server.
+    pub(crate) async fn leave(&self, limit: Duration) {
+        self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
+        self.transport.close(Routing::new(), limit).await;
     }
 
     fn attendant(&self) -> &Attendant {

@@ -288,6 +288,9 @@ impl Driver {
                     connection.context.tell(message);
                     self.now = None;
                 }
+                Step::Serve(_) if core.is_closed() => {
+                    tracing::debug!("a closed client answers nothing that a server asks");
+                }
                 Step::Serve(message) => self.serve(message),
                 Step::Reopen => {
                     self.exchange = None;

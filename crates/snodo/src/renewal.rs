@@ -62,12 +62,12 @@ pub(crate) async fn renew(
     let connection = outcome?;
     // Who listens goes on with it, should this caller be gone before it is restored.
     connection.context.bridge.lose(epoch, why.unwrap_or_else(session_lost));
-    drop(turn);
     if core.is_closed() {
-        // It was closed in the meantime: the new session ends as the old one did.
+        // It was closed in the meantime, which waits for this turn: the new session ends as the old one did.
         connection.close(core.options.close_limit()).await;
         return Err(closed().into());
     }
+    drop(turn);
     if let Err(error) = connection.restored(&core).await {
         tracing::warn!(%error, "what stood on the connection before could not be restored");
     }

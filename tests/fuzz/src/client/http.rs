@@ -29,7 +29,7 @@ pub(super) fn to(world: &Arc<World>) -> Http {
 
 fn answer(world: &Arc<World>, request: &Request<RequestBody>) -> Response<Pieces> {
     if request.method() != Method::POST {
-        world.note();
+        world.note(request.method().as_str().as_bytes());
         let status = if request.method() == Method::DELETE { 200 } else { 405 };
         return plain(status, "text/plain", "");
     }

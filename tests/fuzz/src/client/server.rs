@@ -21,7 +21,7 @@ pub(super) struct World {
     /// The lines that the client wrote, over all connections; the last may be cut.
     written: Mutex<Vec<Vec<u8>>>,
     closed: AtomicBool,
-    sent_late: AtomicBool,
+    sent_late: Mutex<Option<String>>,
 }
 
 /// One thing that a server does.
@@ -37,7 +37,7 @@ impl World {
             script: Mutex::new((script, 0)),
             written: Mutex::default(),
             closed: AtomicBool::new(false),
-            sent_late: AtomicBool::new(false),
+            sent_late: Mutex::default(),
         })
     }
 
@@ -133,7 +133,8 @@ impl World {
 
     /// Holds what the client sent against the rules.
     pub(super) fn judge(&self) {
-        assert!(!self.sent_late.load(Ordering::Relaxed), "something was sent behind the end");
+        let late = self.sent_late.lock().expect("no panic");
+        assert_eq!(*late, None, "something was sent behind the end");
         let (mut ids, mut given_up) = (HashSet::new(), HashMap::new());
         for bytes in self.written.lock().expect("no panic").iter() {
             let whole =
@@ -161,14 +162,15 @@ impl World {
 
     /// The client sends a whole message.
     pub(super) fn hear(&self, message: &[u8]) {
-        self.note();
+        self.note(message);
         self.written.lock().expect("no panic").push([message, b"\n"].concat());
     }
 
     /// The client sends something.
-    pub(super) fn note(&self) {
+    pub(super) fn note(&self, what: &[u8]) {
         if self.closed.load(Ordering::Relaxed) {
-            self.sent_late.store(true, Ordering::Relaxed);
+            let what = || String::from_utf8_lossy(what).into_owned();
+            self.sent_late.lock().expect("no panic").get_or_insert_with(what);
         }
     }
 }
@@ -254,7 +256,7 @@ impl AsyncWrite for Watched {
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.writer).poll_write(cx, bytes);
         if let Poll::Ready(Ok(count)) = &written {
-            self.world.note();
+            self.world.note(&bytes[..*count]);
             self.world.written.lock().expect("no panic")[self.place].extend(&bytes[..*count]);
         }
         written
