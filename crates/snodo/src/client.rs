@@ -2,12 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
-use std::task::Poll;
-use std::time::Duration;
 
 use serde::Serialize;
 use snodo_dialect::{LogLevel, Params};
@@ -39,7 +35,7 @@ use crate::running::Stack;
 use crate::server::{Server, Session};
 use crate::state::{State, StateChanges};
 use crate::subscription::Listen;
-use crate::timer::{self, Timers};
+use crate::timer::Timers;
 use crate::tools::Tools;
 use crate::verdict::Verdict;
 
@@ -90,7 +86,7 @@ pub(crate) struct Core {
     context: Context,
     current: RwLock<Arc<Connection>>,
     /// Those before it on which calls are still under way.
-    before: Mutex<Vec<Weak<Connection>>>,
+    pub(crate) before: Mutex<Vec<Weak<Connection>>>,
     /// The next id. It is never used again, whatever becomes of the connection.
     ids: AtomicU64,
     closed: AtomicBool,
@@ -107,32 +103,6 @@ impl Core {
     /// The connection of today. A call keeps the one it was sent on.
     pub(crate) fn connection(&self) -> Arc<Connection> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Ends the connection of today, and beside it those before, on which calls may be under way.
-    async fn close(&self, today: Arc<Connection>, limit: Duration) {
-        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).split_off(0);
-        let before: Vec<_> = before.iter().filter_map(Weak::upgrade).collect();
-        let mut endings: Vec<BoxFuture<'_, ()>> = vec![Box::pin(today.close(limit))];
-        endings.push(Box::pin(self.made(limit)));
-        for one in &before {
-            endings.push(Box::pin(one.leave(limit)));
-        }
-        poll_fn(|cx| {
-            endings.retain_mut(|ending| ending.as_mut().poll(cx).is_pending());
-            if endings.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-    }
-
-    /// Waits for a connection that is being made: who makes it ends it.
-    async fn made(&self, limit: Duration) {
-        let (mut turn, mut alarm) = (pin!(self.renewal.turn()), pin!(timer::sleep(limit)));
-        poll_fn(|cx| {
-            let over = turn.as_mut().poll(cx).is_ready() || alarm.as_mut().poll(cx).is_ready();
-            if over { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
     }
 
     /// Opens the connection that follows `epoch`, and makes it the one of today.

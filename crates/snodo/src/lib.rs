@@ -56,6 +56,7 @@ mod connect;
 mod connection;
 mod context;
 mod driver;
+mod ending;
 mod handlers;
 mod keep_alive;
 mod layers;
