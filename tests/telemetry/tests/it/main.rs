@@ -3,6 +3,7 @@
 mod collector;
 
 use std::collections::HashMap;
+use std::slice;
 
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::TracerProvider;
@@ -88,7 +89,7 @@ async fn a_collector_gets_the_spans_and_the_server_the_context_of_its_call() {
         assert_eq!(heard, format!("00-{}-{}-01", call.trace, call.span));
         for call in &calls {
             assert_eq!((&call.trace, &call.parent), (&program.trace, &program.span));
-            assert_eq!(call.links, [connection.span.clone()], "{version}");
+            assert_eq!(call.links, slice::from_ref(&connection.span), "{version}");
             assert_eq!(call.attributes["method"], "tools/call");
             assert_eq!(call.attributes["protocol"], version.as_str());
             assert_eq!(call.attributes["connection"], connection.attributes["connection"]);
@@ -99,7 +100,7 @@ async fn a_collector_gets_the_spans_and_the_server_the_context_of_its_call() {
         assert_eq!(calls[2].attributes["code"], "-32602");
         assert_eq!(connection.parent, "", "it outlives what it was opened for");
         assert_ne!(connection.trace, program.trace);
-        assert_eq!(connection.links, [program.span.clone()]);
+        assert_eq!(connection.links, slice::from_ref(&program.span));
         assert_eq!(connection.attributes["outcome"], "dropped");
         assert!(!format!("{exported:?}").contains("5ecret"), "{exported:?}");
     }
