@@ -185,8 +185,8 @@ impl Shared {
         self.lock().outbox.withdraw(ticket, None);
     }
 
-    /// Hands on what the reader found.
-    /// `wakers` is empty before and after; it is kept for the next time.
+    /// Hands on what the reader found. `wakers` is empty before and after: the caller keeps it for
+    /// the next time.
     pub(crate) fn deliver(&self, items: &mut Vec<Item>, wakers: &mut Vec<Waker>) {
         let mut state = self.lock();
         let late_before = state.pending.late_messages();

@@ -493,7 +493,8 @@ impl Client {
     /// Ends the connection politely: a session is ended at the server, a server process is given
     /// the time to finish. Waits at most 5 s or the client's timeout, whichever is shorter; the
     /// outcome is not told. Requests made afterwards fail with -32000, subscriptions end, and
-    /// handlers that are still at work are dropped. Who closes meanwhile waits for the same end. In
+    /// handlers that are still at work are dropped. A request that was sent before may still be
+    /// answered, but nothing more is sent for it. Who closes meanwhile waits for the same end. In
     /// process it does nothing.
     ///
     /// # Cancel safety
