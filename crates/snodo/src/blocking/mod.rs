@@ -16,9 +16,9 @@
 //! ```
 //!
 //! Options stand where they always stand, and [`Wait::with`] reaches them. Handlers and callbacks
-//! run in the thread that waits, or in the client's own.
+//! run in the thread that waits, or in the client's own; they may wait for this client too.
 //!
-//! Do not wait within async code: nothing breaks, but the thread stands still.
+//! Do not wait within async code of another runtime: nothing breaks, but the thread stands still.
 
 mod park;
 mod subscription;
@@ -35,7 +35,8 @@ use snodo_types::{
     GetPromptResult, Item, Page, Prompt, ProtocolVersion, Raw, ReadResourceResult, Resource,
     ResourceTemplate, SubscriptionFilter, Tool, TransportError, TransportFault,
 };
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::block_in_place;
 
 pub use self::subscription::Subscription;
 
@@ -300,7 +301,11 @@ impl Rest {
 
     /// Polls in this thread. `Runtime::block_on` would panic within async code.
     fn wait<F: IntoFuture>(&self, what: F) -> F::Output {
-        self.within(|| park::block_on(what.into_future()))
+        let home = self.runtime.as_ref().map(|runtime| runtime.handle().id());
+        let is_home = Handle::try_current().is_ok_and(|here| Some(here.id()) == home);
+        let wait = || park::block_on(what.into_future());
+        // A handler that waits would hold the one thread that moves what it waits for.
+        self.within(|| if is_home { block_in_place(wait) } else { wait() })
     }
 
     /// Does what may ask for the runtime.

@@ -1,6 +1,7 @@
 //! The verbs that wait, against servers in this process and peers in memory.
 
 use std::future::pending;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -60,6 +61,32 @@ async fn within_async_code_it_works_and_nothing_panics() {
     let client = Client::open(crate::Client::direct(echo())).expect("a client");
     assert_eq!(client.call_tool("echo", json!({ "text": "hi" })).wait().expect("ok").text(), "hi");
     drop(client);
+}
+
+#[test]
+fn what_the_client_calls_in_its_own_thread_may_wait_for_it() {
+    let peer = Peer::new(|call: Call| async move {
+        if !call.greet().await {
+            call.answer(text("there")).await;
+        }
+        Ok(())
+    });
+    let (slot, (tell, told)) = (Arc::new(OnceLock::<Client>::new()), mpsc::channel());
+    let asked = Arc::clone(&slot);
+    let builder = session().on_notification(move |_| {
+        let client = asked.get().expect("it is connected");
+        let answer = client.call_tool("t", ()).wait().map(|reply| reply.text());
+        // The test may be over.
+        let _ = tell.send(answer);
+    });
+    let client = Client::open(builder.connect(peer.clone())).expect("a session");
+    assert_eq!(client.call_tool("t", ()).wait().expect("ok").text(), "there");
+    slot.set(client).expect("the only one");
+    peer.say(json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} }));
+    let answer = told.recv_timeout(Duration::from_secs(20)).expect("the handler came to its end");
+    assert_eq!(answer.expect("answered"), "there");
+    // The client holds the function, which holds the client.
+    slot.get().expect("set").close();
 }
 
 // S-60, S-64
