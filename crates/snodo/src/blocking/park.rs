@@ -53,12 +53,15 @@ mod tests {
 
     use super::block_on;
 
-    /// Is woken, and not ready, so often.
+    /// Is woken so often before it is ready, and each time uses up the thread's token.
     async fn woken(mut times: u32) {
         poll_fn(|cx| {
+            if times == 0 {
+                return Poll::Ready(());
+            }
+            times -= 1;
             cx.waker().wake_by_ref();
-            times = times.saturating_sub(1);
-            if times == 0 { Poll::Ready(()) } else { Poll::Pending }
+            Poll::Pending
         })
         .await;
     }
