@@ -1,6 +1,5 @@
 //! Whole clients recorded and replayed: what comes of what they do is the same.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use snodo::{Builder, ProtocolVersion};
@@ -9,23 +8,14 @@ use snodo_testkit::{Answers, Play, Recorder, Replay, Step, Transcript, Wire};
 use snodo_tests::Actor;
 use snodo_transport::Connect;
 
-/// Every transcript of a folder, by its name.
+/// Every transcript of a folder, by its name. Recordings call sessions by their numbers.
 fn transcripts(folder: &str) -> Vec<(String, Transcript)> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
-    let mut files: Vec<_> = std::fs::read_dir(&path)
-        .expect("the folder of the version")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no transcript in {folder}");
-    let load = |file: PathBuf| {
-        let name = format!("{folder}/{}", file.file_name().unwrap_or_default().display());
-        // Recordings call sessions by their numbers.
-        let text = std::fs::read_to_string(&file).expect("a text").replace("s-1", "s1");
+    let parse = |(name, text): (String, String)| {
+        let text = text.replace("s-1", "s1");
         let transcript = Transcript::parse(&name, &text).expect("a transcript");
         (name, transcript)
     };
-    files.into_iter().map(load).collect()
+    snodo_tests::transcripts(folder).into_iter().map(parse).collect()
 }
 
 fn actor(target: impl Connect + Clone) -> Actor {

@@ -1,7 +1,5 @@
 //! Every transcript, over every transport that it has lines for.
 
-use std::path::PathBuf;
-
 use snodo::Builder;
 use snodo_http::Http;
 use snodo_testkit::{Answers, Play, PlayError, Transcript, Wire};
@@ -31,16 +29,7 @@ impl Stage {
 /// Plays each transcript of a folder in a version. A folder is named after the version that its
 /// transcripts are written in; another version is put in its place.
 async fn play_all(folder: &str, version: ProtocolVersion, stage: Stage) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
-    let mut files: Vec<_> = std::fs::read_dir(&path)
-        .expect("the folder of the version")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no transcript in {folder}");
-    for file in files {
-        let name = format!("{folder}/{}", file.file_name().unwrap_or_default().display());
-        let text = std::fs::read_to_string(&file).expect("a text");
+    for (name, text) in snodo_tests::transcripts(folder) {
         let text = text.replace(folder, version.as_str());
         let transcript = Transcript::parse(&name, &text).expect("a transcript");
         if let Err(error) = play(transcript, version, stage).await {

@@ -7,6 +7,7 @@
 mod act;
 mod actor;
 pub mod cases;
+mod fixtures;
 mod proxy;
 mod targets;
 
@@ -51,5 +52,6 @@ struct TestingGuide;
 struct TransportsGuide;
 
 pub use actor::Actor;
+pub use fixtures::transcripts;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};
