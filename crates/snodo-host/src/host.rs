@@ -130,7 +130,8 @@ impl Host {
     }
 
     /// Calls a tool by its name among those of all servers. The call waits until its server has fewer
-    /// running than its [limit](Limits::calls_at_once). For options of the request, go by
+    /// running than its [limit](Limits::calls_at_once); its timeouts begin after that. For options of the
+    /// request, go by
     /// [`route`](Self::route) and [`Member::client`].
     ///
     /// # Errors

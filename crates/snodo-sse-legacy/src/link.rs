@@ -36,7 +36,7 @@ impl Link {
         })?;
         let posts = http.at(&endpoint)?.connect().await?;
         let (letters, waiting) = mpsc::channel(LETTERS_WAITING);
-        let (notices, told) = mpsc::unbounded_channel();
+        let (notices, told) = mpsc::channel(NOTICES_WAITING);
         let (closing, closes) = watch::channel(false);
         let (ended, over) = watch::channel(false);
         let shared = Shared::new(notices);
@@ -113,7 +113,7 @@ async fn read(mut events: EventStream, shared: Shared) {
 struct Writer {
     posts: Arc<HttpTransport>,
     letters: mpsc::Receiver<Letter>,
-    notices: mpsc::UnboundedReceiver<Letter>,
+    notices: mpsc::Receiver<Letter>,
     closes: watch::Receiver<bool>,
 }
 
@@ -167,6 +167,8 @@ async fn post(posts: Arc<HttpTransport>, text: String, letter: Letter, taken: on
 }
 
 const LETTERS_WAITING: usize = 64;
+/// How many notices wait that requests were given up; further ones are not sent.
+const NOTICES_WAITING: usize = 1024;
 const POSTS_UNDER_WAY: usize = 64;
 
 /// How long a message waits for the one before it to be taken.

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use snodo_transport::{Incoming, Pending, Route};
 use snodo_types::{Envelope, Message, Routing, TransportError, TransportFault};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 /// What comes of a post.
 pub(crate) type News = Result<Incoming, TransportError>;
@@ -38,13 +39,11 @@ impl Letter {
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pending: Arc<Mutex<Pending>>,
-    /// It has no bound of its own: there is at most one notice for each request that was posted, and
-    /// of those at most as many are under way as the writer lets.
-    notices: mpsc::UnboundedSender<Letter>,
+    notices: mpsc::Sender<Letter>,
 }
 
 impl Shared {
-    pub(crate) fn new(notices: mpsc::UnboundedSender<Letter>) -> Self {
+    pub(crate) fn new(notices: mpsc::Sender<Letter>) -> Self {
         Self { pending: Arc::default(), notices }
     }
 
@@ -139,8 +138,9 @@ impl Drop for Place {
         let abandon = self.envelope.abandon.as_ref();
         if let Some(abandon) = abandon.filter(|_| was_posted && is_unfinished) {
             let notice = Letter::notice(abandon.message(id), abandon.routing().clone());
-            // A connection that is over has nobody to tell.
-            let _ = self.shared.notices.send(notice);
+            if let Err(TrySendError::Full(_)) = self.shared.notices.try_send(notice) {
+                tracing::debug!(id, "too many requests given up at once: the server is not told");
+            }
         }
     }
 }
