@@ -15,6 +15,7 @@ use crate::checked::{Check, Checks};
 use crate::client::Core;
 use crate::driver::Driver;
 use crate::progress::ProgressSink;
+use crate::renewal;
 use crate::restart::Restart;
 use crate::running::Gate;
 use crate::trace::CallSpan;
@@ -69,6 +70,8 @@ pub(crate) enum Resets {
 pub(crate) enum Renews {
     Never,
     Once,
+    /// What is asked for means something on the connection of this epoch alone.
+    Within(u64),
 }
 
 /// Whether a failure casts a doubt on a version that was taken as known.
@@ -187,8 +190,15 @@ impl Call {
         let call = if self.idempotent { call.idempotent() } else { call };
         let call = match self.renews {
             Renews::Never => call.in_this_session(),
-            Renews::Once if core.options.restart != Restart::NEVER => call.restarting(),
-            Renews::Once => call,
+            Renews::Within(epoch) if core.connection().epoch != epoch => {
+                let mut call = call;
+                call.stop(renewal::session_lost().into());
+                call
+            }
+            Renews::Once | Renews::Within(_) if core.options.restart != Restart::NEVER => {
+                call.restarting()
+            }
+            Renews::Once | Renews::Within(_) => call,
         };
         Driver::new(core, call, self.progress, self.doubts, span)
     }

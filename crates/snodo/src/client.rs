@@ -387,7 +387,7 @@ impl Client {
 
     /// One page of a list: the first one, or the one behind a cursor.
     pub fn list_page<T: Item>(&self, kind: ListKind<T>, cursor: Option<&str>) -> Request<Page<T>> {
-        List::new(self, kind).page(cursor)
+        List::new(self, kind).page(cursor, None)
     }
 
     /// Sends any request. Parameters are anything written as a JSON object; `()` stands for none.

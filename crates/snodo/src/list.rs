@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use serde::Serialize;
-use snodo_dialect::Params;
+use snodo_dialect::{Era, Params};
 use snodo_transport::BoxFuture;
 use snodo_types::{
     Error, ErrorObject, Item, Page, Prompt, Resource, ResourceTemplate, Tool, TraceContext,
 };
 
-use crate::call::Call;
+use crate::call::{Call, Renews};
 use crate::client::Core;
 use crate::request::Finish;
 use crate::tools;
@@ -101,6 +101,9 @@ impl<T> fmt::Debug for ListKind<T> {
 ///
 /// What a page's [`Request`] may give; and -32000 (`Transport`) when the server repeats a cursor or
 /// goes on after the last page allowed. What was fetched before is given up.
+///
+/// Before 2026-07-28 a cursor is of one session: a list whose session is lost between two pages begins
+/// anew, once.
 #[must_use = "a list is fetched when it is awaited"]
 pub struct List<T> {
     client: Client,
@@ -160,17 +163,19 @@ impl<T: Item> List<T> {
         self
     }
 
-    /// The same list once more, where its pages may be kept ones.
-    fn again(&self) -> Option<Self> {
-        self.client.core().desk()?;
-        Some(Self { client: self.client.clone(), kind: self.kind, call: self.call.clone() })
+    /// The same list once more.
+    fn again(&self) -> Self {
+        Self { client: self.client.clone(), kind: self.kind, call: self.call.clone() }
     }
 
-    /// The request for one page.
-    pub(crate) fn page(&self, cursor: Option<&str>) -> Request<Page<T>> {
+    /// The request for one page; the cursor may be known to be of the session of this epoch.
+    pub(crate) fn page(&self, cursor: Option<&str>, session: Option<u64>) -> Request<Page<T>> {
         let call = self.call.clone().and_then(|mut call| {
             if let Some(cursor) = cursor {
                 call.request.params = Params::new().with("cursor", cursor)?;
+                if let Some(epoch) = session {
+                    call.renews = Renews::Within(epoch);
+                }
             }
             Ok(call)
         });
@@ -180,7 +185,7 @@ impl<T: Item> List<T> {
     /// The pages one at a time, each fetched when it is asked for.
     pub fn pages(self) -> Pages<T> {
         let guard = snodo_engine::Pages::new(self.client.core().options.max_pages);
-        Pages { list: self, guard, next: Some(None), fetching: None }
+        Pages { list: self, guard, next: Some(None), session: None, fetching: None }
     }
 }
 
@@ -190,22 +195,26 @@ impl<T: Item + Send + 'static> IntoFuture for List<T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let mut again = self.again();
+            let kept = self.client.core().desk().is_some();
+            let mut again = Some(self.again());
             let mut pages = self.pages();
             let mut items = Vec::new();
             let mut read = 0;
             while let Some(page) = pages.next().await {
-                match (page, &mut again) {
+                match page {
                     // 2026-07-28, caching, "Interaction with Pagination": kept pages may lead to a
-                    // cursor that the server has forgotten; then the list begins anew.
-                    (Err(error), again)
-                        if read > 0 && error.code() == ErrorObject::INVALID_PARAMS =>
+                    // cursor that the server has forgotten; and before that version a cursor is
+                    // of one session. Then the list begins anew, once.
+                    Err(error)
+                        if read > 0
+                            && (pages.lost_session()
+                                || kept && error.code() == ErrorObject::INVALID_PARAMS) =>
                     {
                         let Some(list) = again.take() else { return Err(error) };
                         (pages, items, read) = (list.pages(), Vec::new(), 0);
                         continue;
                     }
-                    (page, _) => items.append(&mut page?.into_inner().items),
+                    page => items.append(&mut page?.into_inner().items),
                 }
                 read += 1;
             }
@@ -223,7 +232,8 @@ impl<T> fmt::Debug for List<T> {
     }
 }
 
-/// The pages of a list, as a stream. It ends after the last page or the first error.
+/// The pages of a list, as a stream. It ends after the last page or the first error. Before
+/// 2026-07-28 the loss of the session between two pages is one: its cursors are of no use in another.
 ///
 /// ```
 /// # async fn show(client: snodo::Client) -> Result<(), snodo::Error> {
@@ -240,10 +250,17 @@ pub struct Pages<T> {
     guard: snodo_engine::Pages,
     /// The cursor to go on with; `None` after the end.
     next: Option<Option<String>>,
+    /// The epoch of the session whose cursor that is; `None` where cursors are of no session.
+    session: Option<u64>,
     fetching: Option<Response<Page<T>>>,
 }
 
 impl<T: Item> Pages<T> {
+    /// Whether the session that the pages so far are of is no longer the one of today.
+    fn lost_session(&self) -> bool {
+        self.session.is_some_and(|epoch| self.list.client.core().connection().epoch != epoch)
+    }
+
     /// The next page; `None` after the last one.
     ///
     /// # Cancel safety
@@ -261,11 +278,17 @@ impl<T: Item> Pages<T> {
         let fetching = match (&mut self.fetching, &mut self.next) {
             (Some(fetching), _) => fetching,
             (None, Some(cursor)) => {
-                self.fetching.insert(self.list.page(cursor.as_deref()).into_future())
+                let page = self.list.page(cursor.as_deref(), self.session);
+                self.fetching.insert(page.into_future())
             }
             (None, None) => return Poll::Ready(None),
         };
-        let fetched = ready!(Pin::new(fetching).poll(cx));
+        let fetched = ready!(Pin::new(&mut *fetching).poll(cx));
+        let connection = self.list.client.core().connection();
+        if fetched.is_ok() {
+            let sessions = connection.opened.dialect.era() == Era::Initialize;
+            self.session = sessions.then(|| fetching.epoch().unwrap_or(connection.epoch));
+        }
         self.fetching = None;
         self.next = None;
         let turned = fetched.and_then(|page| {

@@ -30,6 +30,8 @@ struct Ledger {
     ran: AtomicUsize,
     /// Refuses to open another session.
     full: AtomicUsize,
+    /// Cursors that came back in another session than the one they were given in.
+    strays: AtomicUsize,
 }
 
 impl Forgetful {
@@ -61,8 +63,30 @@ impl Forgetful {
             let outside = Outside { status: Some(404), ..Outside::default() };
             return Message::error(Some(&id), &error).with_outside(outside);
         }
+        if asked["method"] == "tools/list" {
+            return Message::result(
+                &id,
+                &self.page(&known, &asked["params"]["cursor"]).to_string(),
+            );
+        }
         self.0.ran.fetch_add(1, Ordering::SeqCst);
         Message::result(&id, r#"{"content":[]}"#)
+    }
+
+    /// One of three pages, whose cursors name the session they are of.
+    fn page(&self, session: &Option<String>, cursor: &Value) -> Value {
+        let session = session.as_deref().unwrap_or_default();
+        let (of, page) =
+            cursor.as_str().and_then(|it| it.split_once('/')).unwrap_or((session, "1"));
+        if of != session {
+            self.0.strays.fetch_add(1, Ordering::SeqCst);
+        }
+        let tools = json!([{ "name": page, "inputSchema": { "type": "object" } }]);
+        match page {
+            "1" => json!({ "tools": tools, "nextCursor": format!("{session}/2") }),
+            "2" => json!({ "tools": tools, "nextCursor": format!("{session}/3") }),
+            _ => json!({ "tools": tools }),
+        }
     }
 }
 
@@ -138,6 +162,55 @@ async fn who_waited_while_a_renewal_failed_shares_its_failure() {
     }
     assert_eq!(server.0.initialized.load(Ordering::SeqCst), 2, "one attempt for all");
     assert_eq!((server.0.ran.load(Ordering::SeqCst), client.state()), (0, State::Lost));
+}
+
+// PAG-07
+#[tokio::test(start_paused = true)]
+async fn no_cursor_goes_into_another_session_and_a_whole_list_begins_anew_in_it() {
+    // Noticed by the list itself, and by another call before it.
+    for noticed in [false, true] {
+        let server = Forgetful::default();
+        let client = session(&server).await;
+        let mut pages = client.list_tools().pages();
+        let first = pages.next().await.expect("a page").expect("read");
+        server.forget();
+        if noticed {
+            client.call_tool("x", ()).await.expect("in a new session");
+        }
+        pages.next().await.expect("an end").expect_err("the session is over");
+        assert!(pages.next().await.is_none());
+        let cursor = first.next_cursor.as_deref().expect("a cursor");
+        assert_eq!(cursor, "s1/2");
+        client.list_page(crate::ListKind::TOOLS, None).await.expect("from the beginning");
+
+        let mut list = client.list_tools().into_future();
+        tokio::time::timeout(Duration::from_millis(25), &mut list).await.expect_err("page three");
+        server.forget();
+        if noticed {
+            client.call_tool("x", ()).await.expect("in a new session");
+        }
+        let names: Vec<_> = list.await.expect("a list").into_iter().map(|tool| tool.name).collect();
+        assert_eq!(names, ["1", "2", "3"], "whole, and nothing twice");
+        assert_eq!(server.0.strays.load(Ordering::SeqCst), 0, "{noticed}");
+        assert_eq!(server.0.initialized.load(Ordering::SeqCst), 3, "{noticed}");
+    }
+}
+
+// PAG-07
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_asked_for_by_hand_with_a_cursor_is_not_asked_for_in_another_session() {
+    let server = Forgetful::default();
+    let client = session(&server).await;
+    let page = || client.list_page(crate::ListKind::TOOLS, Some("s1/2"));
+    assert_eq!(page().await.expect("read").items[0].name, "2");
+    server.forget();
+    let error = page().await.expect_err("the session is over");
+    assert_eq!(error.message(), "session not found");
+    assert_eq!(server.0.strays.load(Ordering::SeqCst), 0);
+    assert_eq!(
+        (server.0.initialized.load(Ordering::SeqCst), client.state()),
+        (2, State::Connected)
+    );
 }
 
 #[tokio::test(start_paused = true)]

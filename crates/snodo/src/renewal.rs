@@ -74,7 +74,7 @@ pub(crate) async fn renew(
     Ok(())
 }
 
-fn session_lost() -> TransportError {
+pub(crate) fn session_lost() -> TransportError {
     TransportError::new(TransportFault::StreamEnded, "the session is over")
 }
 

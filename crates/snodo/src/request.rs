@@ -323,6 +323,13 @@ impl<T: DeserializeOwned> Response<T> {
     }
 }
 
+impl<T> Response<T> {
+    /// The epoch of the connection that it was answered on, where that is known.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        self.running.epoch()
+    }
+}
+
 impl<T: DeserializeOwned> Future for Response<T> {
     type Output = Result<Reply<T>, Error>;
 

@@ -95,6 +95,14 @@ impl Running {
         }
     }
 
+    /// The epoch of the connection that it was answered on, where that is known.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        match self {
+            Self::Driven(driver) => Some(driver.connection().epoch),
+            Self::Cached(_) | Self::Checked(_) | Self::Layered(_) | Self::Refused(_) => None,
+        }
+    }
+
     pub(crate) fn explain(&self, error: Error) -> Error {
         match self {
             Self::Cached(cached) => cached.explain(error),

@@ -44,6 +44,8 @@ pub struct Call {
     reads: bool,
     /// A request that was hardly heard was sent once more.
     repeated: bool,
+    /// It was sent in the initialize era, where a cursor is of one session.
+    sessions: bool,
     /// It was sent in a session that the server named.
     in_session: bool,
     /// A server that had lost the session was asked once more, in a new one.
@@ -123,6 +125,7 @@ impl Call {
             rounds,
             consented: false,
             defined: false,
+            sessions: false,
             in_session: false,
             restarts: false,
             idempotent: false,
@@ -306,9 +309,11 @@ impl Call {
         }
     }
 
-    /// The connection was made anew, or could not be.
+    /// The connection was made anew, or could not be. What asks for a page behind a cursor ends all
+    /// the same where cursors are of one session: the list has to begin anew.
     pub fn handle_reopened(&mut self, outcome: Result<(), Error>) {
         self.state = match (std::mem::replace(&mut self.state, State::Told), outcome) {
+            (State::Renewing(lost), Ok(())) if self.has_old_cursor() => State::Ended(Err(*lost)),
             (State::Renewing(_), Ok(())) => State::Fresh,
             (State::Renewing(lost), Err(error)) => {
                 let text =
@@ -448,8 +453,8 @@ impl Call {
                 let entry = terms.dialect.catalog().entry(&self.request.method);
                 self.reads = entry.is_some_and(Entry::reads);
                 self.fragile = terms.dialect.era() == Era::Stateless && terms.carrier.own_stream;
-                self.in_session =
-                    terms.dialect.era() == Era::Initialize && terms.outfit.has_session();
+                self.sessions = terms.dialect.era() == Era::Initialize;
+                self.in_session = self.sessions && terms.outfit.has_session();
                 if !std::mem::take(&mut self.put_off) {
                     self.deadline.start(now);
                 }
@@ -490,6 +495,11 @@ impl Call {
 
     fn repeats(&self) -> bool {
         self.reads || self.idempotent
+    }
+
+    /// 2025-11-25, pagination, "Implementation Guidelines": a cursor is of no use in another session.
+    fn has_old_cursor(&self) -> bool {
+        self.sessions && self.request.params.member("cursor").is_some()
     }
 
     fn loses_connection(&self, why: &TransportError) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use snodo_dialect::{Carrier, Params, Request, dialect};
-use snodo_types::TransportFault::Closed;
+use snodo_types::TransportFault::{Closed, Exited};
 use snodo_types::{
     Cause, ErrorObject, Kind, Message, Outcome, Outside, RequestState, SessionId, TransportError,
     TransportFault,
@@ -263,6 +263,31 @@ fn a_session_lost_while_a_stream_is_resumed_repeats_what_only_reads_and_no_tool(
         } else {
             let status = line.failed().transport().and_then(TransportError::status);
             assert_eq!(status, Some(404), "{method}");
+        }
+    }
+}
+
+// PAG-07
+#[test]
+fn what_asks_behind_a_cursor_is_repeated_in_no_other_session_and_after_a_restart_where_there_are_none()
+ {
+    let exited = || TransportError::new(Exited, "it is gone").not_processed();
+    for (version, cursor, repeats) in
+        [(V25B, true, false), (V25A, true, false), (V25B, false, true), (V26, true, true)]
+    {
+        let params = match cursor {
+            true => Params::new().with("cursor", "c").expect("JSON"),
+            false => Params::new(),
+        };
+        let mut line = Line::new(version, Request::new("tools/list", params), patient());
+        line.call = line.call.restarting();
+        line.sends();
+        line.call.handle_closed(Some(exited()));
+        assert!(matches!(line.step(), Some(Step::Reopen)), "{version}");
+        line.call.handle_reopened(Ok(()));
+        match repeats {
+            true => drop(line.sends()),
+            false => assert_eq!(line.failed().transport().map(TransportError::fault), Some(Exited)),
         }
     }
 }
