@@ -7,22 +7,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use snodo::{Builder, Client};
+use snodo::Client;
 use snodo_http::Http;
 use snodo_stdio::Stdio;
 use snodo_testkit::{Loopback, Reply, Request};
 use snodo_tests::Pipes;
 use snodo_transport::{Abilities, Connect, Exchange, Transport, from_fn};
 use snodo_types::{
-    Cause, Envelope, Implementation, Kind, Message, ProtocolVersion, TransportError,
+    Cause, Envelope, Icon, Implementation, Kind, Message, ProtocolVersion, SubscriptionFilter,
+    TransportError,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::time::Instant;
 
-/// A client that is pinned to the stateless version: it sends nothing until it is asked.
-fn stateless() -> Builder {
-    Client::builder().protocol([ProtocolVersion::V2026_07_28])
-}
+use crate::script::{Far, session, stateless};
 
 /// Answers everything with `{}` and keeps what it got.
 fn recorder() -> (impl Connect, Arc<Mutex<Vec<Value>>>) {
@@ -132,6 +130,51 @@ async fn who_the_client_is_goes_with_every_stateless_request() {
         assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({ "roots": {} }));
         assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
     }
+}
+
+// INIT-11
+#[tokio::test]
+async fn who_the_client_is_is_told_whole_before_the_version_is_known() {
+    let info = Implementation::new("agent", "1.4.0")
+        .with_title("The Agent")
+        .with_description("It acts.")
+        .with_website_url("https://agent.example")
+        .with_icons([Icon::new("https://agent.example/a.png")]);
+    let (_client, far) = Far::open(session().client_info(info)).await;
+    let expected = json!({
+        "name": "agent", "version": "1.4.0", "title": "The Agent", "description": "It acts.",
+        "websiteUrl": "https://agent.example",
+        "icons": [{ "src": "https://agent.example/a.png" }],
+    });
+    assert_eq!(far.initialize["params"]["clientInfo"], expected);
+}
+
+// HTTP-10, SUB-02
+#[tokio::test]
+async fn a_stateless_client_posts_and_does_nothing_else() {
+    let server = Loopback::serve(|request| async move {
+        let id = request.json().unwrap_or_default()["id"].clone();
+        let result = match request.rpc().as_deref() {
+            Some("server/discover") => {
+                json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} })
+            }
+            Some("tools/list") => json!({ "tools": [] }),
+            _ => json!({}),
+        };
+        Reply::new(200).json(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string())
+    });
+    let server = server.await.expect("a port");
+    let http = Http::new(server.url()).expect("a URL");
+    let client = Client::builder().on_notification(drop).connect(http).await.expect("a client");
+    client.list_tools().await.expect("a list");
+    // An answer that is no stream acknowledges nothing.
+    let error = client.listen(SubscriptionFilter::new().tools_list_changed()).await;
+    assert_eq!(error.expect_err("over at once").kind(), Kind::Transport);
+    client.close().await;
+    let seen: Vec<_> = server.requests().iter().map(|r| (r.method.clone(), r.rpc())).collect();
+    let posted = ["server/discover", "tools/list", "subscriptions/listen"];
+    let posted = posted.map(|method| ("POST".to_owned(), Some(method.to_owned())));
+    assert_eq!(seen, posted);
 }
 
 /// A transport on which nothing can be said that has no answer.

@@ -153,7 +153,7 @@ async fn a_tool_that_was_listed_is_called_by_name_with_its_headers() {
     assert_eq!(methods(&server), ["tools/list", "tools/list", "tools/call", "tools/call"]);
 }
 
-// S-31, MRTR-13
+// S-31, MRTR-13, HDR-15, HDR-19
 #[tokio::test]
 async fn a_call_by_name_that_misses_its_headers_looks_for_the_definition_and_is_sent_once_more() {
     let server = over_http(strict).await;

@@ -44,6 +44,7 @@ async fn a_narrow_pipe_keeps_them_too() {
     check_transport(&pipes, &peer).await.expect("every rule");
 }
 
+// STDIO-17
 #[tokio::test]
 async fn a_child_process_keeps_the_rules_of_transports() {
     let peer = Peer::new();
@@ -103,6 +104,7 @@ async fn http_over_a_unix_socket_keeps_them_too() {
     kept.expect("every rule");
 }
 
+// STDIO-13
 #[tokio::test]
 async fn streams_of_a_socket_keep_the_rules_of_transports() {
     let peer = Peer::new();

@@ -40,7 +40,7 @@ fn keys(message: &Value) -> BTreeSet<String> {
     meta.into_iter().flat_map(|meta| meta.keys().cloned()).collect()
 }
 
-// META-01, META-02, META-09, META-11, S-39
+// META-01, META-02, META-09, META-11, S-39, META-14
 #[tokio::test]
 async fn the_keys_of_a_request_are_the_protocol_s_and_the_caller_s_and_none_is_coined() {
     let trace = || {

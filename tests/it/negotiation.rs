@@ -94,7 +94,7 @@ const ANSWERS: [(&str, Answer); 14] = [
     }),
 ];
 
-// S-16, S-17, S-20, S-22, VER-05, VER-08, VER-09, VER-22, HTTPL-13
+// S-16, S-17, S-20, S-22, VER-05, VER-08, VER-09, VER-22, HTTPL-13, VER-07
 #[tokio::test]
 async fn every_answer_of_an_older_server_leads_to_initialize() {
     for (name, answer) in ANSWERS {
@@ -235,7 +235,7 @@ async fn no_version_in_common_is_told_with_both_lists() {
     assert_eq!(methods(&server), ["server/discover"]);
 }
 
-// S-18
+// S-18, VER-01
 #[tokio::test]
 async fn a_stateless_pin_sends_nothing_until_it_is_asked() {
     let server = modern(|_| Reply::new(500)).await;

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::script::{answers, asks, form, page, sampling, server, stateless, text};
 
-// S-50, S-51, S-52, S-53, S-54, ELI-02, MRTR-04, MRTR-05, ROOT-01
+// S-50, S-51, S-52, S-53, S-54, ELI-02, MRTR-04, MRTR-05, ROOT-01, ELI-13
 #[tokio::test]
 async fn each_kind_of_question_is_put_to_its_handler_in_the_order_of_the_ids() {
     let questions = json!({
@@ -153,7 +153,7 @@ fn two_rounds(params: &Value) -> Value {
 /// Everything that a text may hold, and nothing that it may be taken for.
 const STATE: &str = "{\"a\": 1.0}\u{e9}\u{1f600} \\ \t end ";
 
-// S-54, S-55, MRTR-04, MRTR-06, MRTR-07, MRTR-08, MRTR-13
+// S-54, S-55, MRTR-04, MRTR-06, MRTR-07, MRTR-08, MRTR-13, MRTR-11, MRTR-17
 #[tokio::test]
 async fn a_retry_is_the_whole_request_again_under_a_fresh_id_with_the_newest_state_alone() {
     let server = Loopback::serve(|request| async move {
@@ -215,7 +215,7 @@ async fn a_retry_is_the_whole_request_again_under_a_fresh_id_with_the_newest_sta
     assert_eq!(inputs(2).get("requestState"), None, "an older state is not carried on");
 }
 
-// MRTR-10
+// MRTR-10, BASE-13
 #[tokio::test]
 async fn answers_and_state_go_to_the_request_they_were_asked_for_and_to_no_other() {
     let (transport, sent) = server(|request| {
@@ -323,7 +323,7 @@ fn left(error: &Error) -> &InputRequired {
     }
 }
 
-// S-56, MRTR-14, MRTR-16
+// S-56, MRTR-14, MRTR-16, MRTR-15, SAM-10
 #[tokio::test]
 async fn each_stop_says_why_and_holds_the_last_result_for_an_answer_by_hand() {
     type Handlers = fn(Builder) -> Builder;
@@ -428,7 +428,7 @@ async fn a_state_alone_is_sent_again_after_a_quarter_of_a_second_and_counts_as_a
     assert_eq!(left(&error).request_state, Some("4".into()));
 }
 
-// S-40, S-55, PROG-01
+// S-40, S-55, PROG-01, MRTR-18, PROG-07
 #[tokio::test]
 async fn progress_is_told_in_every_round_under_the_id_of_that_round() {
     let server = Loopback::serve(|request| async move {

@@ -237,6 +237,7 @@ async fn looking_a_tool_up_takes_no_longer_than_the_call_may() {
     assert!(error.expect_err("nobody answers").is_timeout());
 }
 
+// TOOL-20, SRV-21
 #[tokio::test]
 async fn schemas_are_renewed_when_the_server_says_that_its_tools_changed() {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
@@ -266,6 +267,7 @@ async fn schemas_are_renewed_when_the_server_says_that_its_tools_changed() {
     answer.expect("it fits");
 }
 
+// TOOL-20
 #[tokio::test]
 async fn on_the_stateless_version_a_subscription_brings_the_news() {
     let lists = Arc::new(AtomicUsize::new(0));

@@ -71,7 +71,7 @@ mod tests {
         }
     }
 
-    // INIT-01, S-53, VER-18
+    // INIT-01, S-53, VER-18, INIT-12
     #[test]
     fn capabilities_are_told_as_the_initialize_era_has_them() {
         let table = [

@@ -155,11 +155,14 @@ impl Attendant {
 
     /// 2025-11-25, cancellation: stop the work, and send no answer.
     fn cancelled(&mut self, params: &str) {
-        let Ok(Cancelled { request_id: Some(id), .. }) = serde_json::from_str(params) else {
+        let Ok(Cancelled { request_id: Some(id), reason, .. }) = serde_json::from_str(params)
+        else {
             return;
         };
         if let Some(place) = self.running.iter().position(|running| running.id == id) {
             let Running { key, .. } = self.running.swap_remove(place);
+            // As literals: both are the server's own words.
+            tracing::debug!(?id, reason = ?reason.unwrap_or_default(), "given up by the server");
             self.duties.push_back(Duty::Stop(key));
         }
     }

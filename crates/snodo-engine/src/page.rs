@@ -30,7 +30,7 @@ pub fn page_host(url: &str) -> Option<&str> {
 mod tests {
     use super::page_host;
 
-    // ELI-11, ELI-18, SAFE-04
+    // ELI-11, ELI-18, SAFE-04, ELI-12
     #[test]
     fn only_pages_that_are_safe_to_show_have_a_host() {
         let table = [

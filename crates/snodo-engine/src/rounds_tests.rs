@@ -57,7 +57,7 @@ fn the_round_limit_holds_the_last_result() {
     );
 }
 
-// S-56, MRTR-16, SAM-08
+// S-56, MRTR-16, SAM-08, ELI-16
 #[test]
 fn a_question_nobody_answers_stops_the_call_and_names_its_kind() {
     let url_only = Answering { url: true, ..Answering::default() };

@@ -47,6 +47,7 @@ pub(crate) fn join(prefix: &str, name: &str) -> String {
 mod tests {
     use super::{join, prefixes, split};
 
+    // TOOL-16
     #[test]
     fn every_server_has_a_part_of_its_own() {
         let names = ["a", "a__b", "A b!", "a", "a-2", "_a_", "ß", "", "a_b"];

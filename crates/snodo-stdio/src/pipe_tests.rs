@@ -306,7 +306,7 @@ async fn what_concerns_nobody_is_kept_from_birth_for_one_reader() {
     assert!(matches!(ping.body(), Body::Request { method: "ping", .. }));
 }
 
-// STDIO-06, SUB-06
+// STDIO-06, SUB-06, SUB-05, SUB-07
 #[tokio::test(start_paused = true)]
 async fn events_of_several_subscriptions_are_told_apart() {
     let (pipe, mut peer) = Peer::new(1000);

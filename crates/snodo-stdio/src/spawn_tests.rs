@@ -288,7 +288,7 @@ async fn a_process_that_ends_with_its_input_gets_no_signal() {
     assert!(!is_listed(process) && !folder.file("signalled").exists());
 }
 
-// STDIO-09
+// STDIO-09, INIT-19
 #[tokio::test]
 async fn a_process_that_does_not_end_with_its_input_is_asked_to() {
     let folder = Folder::new("asked");
@@ -346,7 +346,7 @@ async fn large_messages_go_both_ways_whole() {
     }
 }
 
-// S-01
+// S-01, BASE-14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_tasks_share_one_process_and_give_up_some_calls() {
     let pipe = Arc::new(start(Stdio::new("cat")).await);

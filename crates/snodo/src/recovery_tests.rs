@@ -328,7 +328,7 @@ async fn settle() {
     tokio::time::sleep(Duration::from_secs(2)).await;
 }
 
-// STDIO-11, STDIO-15
+// STDIO-11, STDIO-15, INIT-21
 #[tokio::test(start_paused = true)]
 async fn an_ended_server_is_started_for_the_next_call_and_what_was_under_way_fails_once() {
     for version in [ProtocolVersion::V2026_07_28, V25] {

@@ -125,7 +125,7 @@ fn what_only_reads_is_asked_by_the_client_and_no_tool_or_change_is_among_it() {
     }
 }
 
-// S-36, S-38
+// S-36, S-38, DISC-08, SUB-02
 #[test]
 fn what_a_client_may_not_ask_is_refused_by_name_and_version() {
     let unlisted = ["com.example/do", "tasks/update", "x", ""];

@@ -22,7 +22,7 @@ fn a_log_level_of_the_initialize_era_is_a_request() {
     }
 }
 
-// LOG-01, META-12
+// LOG-01, META-12, DISC-08
 #[test]
 fn a_log_level_of_2026_stands_in_the_metadata_of_a_request() {
     let LogLevel::Meta(name, level) = dialect(V26).log_level(LoggingLevel::Notice) else {
@@ -34,7 +34,7 @@ fn a_log_level_of_2026_stands_in_the_metadata_of_a_request() {
     assert_eq!(sent["params"]["_meta"]["io.modelcontextprotocol/logLevel"], json!("notice"));
 }
 
-// SRV-04, ROOT-04
+// SRV-04, ROOT-04, DISC-08
 #[test]
 fn a_change_of_roots_is_told_where_the_version_has_a_notification_for_it() {
     for version in [V25A, V25B] {

@@ -472,6 +472,7 @@ fn a_resource_is_read_by_its_uri_or_by_a_template_that_fits() {
     assert_eq!(list["resourceTemplates"][0]["uriTemplate"], "user://{id}");
 }
 
+// ERR-05
 #[test]
 fn a_resource_that_is_not_there_has_the_code_of_its_version() {
     let params = || json!({ "uri": "user://1/2" });

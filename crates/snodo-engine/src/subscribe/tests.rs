@@ -88,7 +88,7 @@ fn note(method: &str, members: &str, id: u64) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{{members}{meta}}}}}"#)
 }
 
-// S-60, SUB-01
+// S-60, SUB-01, RES-10
 #[test]
 fn the_filter_is_sent_as_given_on_a_request_that_stays_open() {
     let envelope = Line::open().sent();
@@ -115,7 +115,7 @@ fn it_is_open_once_acknowledged_with_the_filter_that_was_accepted() {
     assert_eq!(line.subscription.deadline(), None, "an open subscription has no clock");
 }
 
-// SUB-06, SUB-18
+// SUB-06, SUB-18, SUB-05
 #[test]
 fn what_is_early_or_under_another_id_is_passed_over_and_counted() {
     let mut line = Line::open();
@@ -157,7 +157,7 @@ fn every_way_to_end_is_told_apart_and_told_once() {
     );
 }
 
-// S-62
+// S-62, SUB-17
 #[test]
 fn an_end_before_the_acknowledgement_is_a_failure() {
     let refused = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method"}}"#;

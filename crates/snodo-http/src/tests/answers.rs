@@ -12,7 +12,7 @@ use super::{call, connect, failure, http, read, request, result, told, transport
 
 const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"ok":true}}"#;
 
-// HTTP-01, HTTP-02, HTTPL-01
+// HTTP-01, HTTP-02, HTTPL-01, HTTP-03
 #[tokio::test]
 async fn a_message_is_one_post_with_both_media_types_and_a_length() {
     let server = Server::start(|_| json(RESULT)).await;

@@ -172,7 +172,7 @@ async fn an_answer_read_off_a_stream_that_stays_open_is_not_given_up() {
     assert_eq!(server.seen().len(), 1);
 }
 
-// HTTPL-17, HTTPL-13, HTTPL-18, S-06, S-22
+// HTTPL-17, HTTPL-13, HTTPL-18, S-06, S-22, INIT-19
 #[tokio::test]
 async fn closing_ends_the_session_with_its_headers_and_no_session_sends_nothing() {
     for head in ["200 OK", "405 Method Not Allowed", "500 Internal Server Error"] {

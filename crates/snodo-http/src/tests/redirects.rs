@@ -25,6 +25,7 @@ fn mounted(seen: &Seen) -> Vec<Act> {
     }
 }
 
+// HTTP-18
 #[tokio::test]
 async fn a_redirect_within_the_origin_is_followed_with_method_headers_and_body() {
     let server = Server::start(mounted).await;
@@ -63,6 +64,7 @@ async fn a_server_that_leads_in_circles_is_left_after_five_times() {
     assert_eq!(server.seen().len(), 6);
 }
 
+// HTTP-18
 #[tokio::test]
 async fn nothing_goes_to_another_origin_and_no_message_becomes_a_get() {
     let other = Server::start(|_| json(RESULT)).await;

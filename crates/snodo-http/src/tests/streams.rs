@@ -23,7 +23,7 @@ async fn next(exchange: &mut Exchange) -> String {
     told(&[item]).remove(0)
 }
 
-// HTTPL-03, HTTP-08, HTTP-17
+// HTTPL-03, HTTP-08, HTTP-17, HTTP-07
 #[tokio::test]
 async fn requests_and_news_come_before_the_response_and_the_rest_is_skipped() {
     let answer = whole_events(&[

@@ -75,7 +75,7 @@ fn command(url: &str) -> Command {
 mod tests {
     use super::command;
 
-    // AUTH-95
+    // AUTH-95, SAFE-03
     #[test]
     fn the_url_is_one_argument_of_a_program_that_is_no_shell() {
         let url = "https://as.example/authorize?a=1&b=$(reboot);c";

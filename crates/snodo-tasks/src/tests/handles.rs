@@ -12,7 +12,7 @@ async fn slow(tasks: &TaskClient) -> TaskHandle {
     }
 }
 
-// TASK-08
+// TASK-08, BASE-13
 #[tokio::test(start_paused = true)]
 async fn a_handle_that_was_stored_is_waited_for_by_another_client() {
     let server =

@@ -330,11 +330,11 @@ mod tests {
         }
     }
 
-    // ELI-17
+    // ELI-17, SRV-15
     #[test]
     fn what_is_not_known_of_a_field_stays_with_it() {
         let text = r#"{"type":"object","properties":{
-            "z":{"type":"string","format":"passport"},"a":{"type":"object"},"m":true}}"#;
+            "z":{"type":"string","format":"passport","pattern":"^[A-Z]"},"a":{"type":"object"},"m":true}}"#;
         let schema: FormSchema = serde_json::from_str(text).expect("a schema");
         let kinds: Vec<_> =
             schema.fields().map(|field| (field.name, field.schema.kind())).collect();
@@ -343,5 +343,7 @@ mod tests {
             [("z", FieldKind::Text), ("a", FieldKind::Other), ("m", FieldKind::Other)]
         );
         assert_eq!(schema.properties.get("m").expect("kept").text(), "true");
+        let first = schema.fields().next().expect("a field").schema;
+        assert_eq!(first.other.get("pattern").expect("kept").text(), r#""^[A-Z]""#);
     }
 }

@@ -90,7 +90,7 @@ fn every_definition_has_a_type_or_a_reason_to_have_none() {
 
 // BASE-12, ICON-01, TOOL-01, TOOL-07, TOOL-08, RES-01, RES-02, PRM-01, PRM-02, CMP-01, LOG-02
 // DISC-01, SUB-01, SUB-03, MRTR-01, MRTR-03, MRTR-05, ELI-03, ELI-06, SAM-02, SAM-03, SAM-04
-// TASK-05, TASK-09, TASK-16, TASK-22, TASKL-03
+// TASK-05, TASK-09, TASK-16, TASK-22, TASKL-03, SRV-22
 #[test]
 fn every_document_is_understood_and_nothing_of_it_is_lost() {
     let mut count = 0;

@@ -386,7 +386,7 @@ fn a_task_is_told_by_its_status_whatever_type_its_result_has() {
     assert_eq!(failed.error.expect("told").code, -32603);
 }
 
-// ERR-10, TASK-26
+// ERR-10, TASK-26, META-05
 #[test]
 fn the_numbers_of_drafts_mean_nothing_and_data_of_another_shape_neither() {
     let supported = json!({ "supported": ["2026-07-28"], "requested": "x" });

@@ -62,7 +62,7 @@ fn sampling(more: Value) -> Value {
     json!({ "method": "sampling/createMessage", "params": params })
 }
 
-// INIT-09, INIT-13, SRV-07
+// INIT-09, INIT-13, SRV-07, SRV-08, SRV-10
 #[tokio::test(start_paused = true)]
 async fn a_server_that_chose_the_older_version_is_spoken_to_in_it_whatever_was_declared() {
     let tools = || sampling(json!({ "tools": [{ "name": "t", "inputSchema": {} }] }));
@@ -83,6 +83,14 @@ async fn a_server_that_chose_the_older_version_is_spoken_to_in_it_whatever_was_d
             assert_eq!(answer["id"], id, "{answer}");
             let code = if answered { Value::Null } else { json!(-32602) };
             assert_eq!(answer["error"]["code"], code, "{version}: {question}");
+            if question == sampling(json!({})) {
+                let one = json!({ "type": "text", "text": "hi" });
+                assert_eq!(answer["result"]["content"], one, "one block, and no list of them");
+            }
+            if question == form() {
+                assert_eq!(question["params"].get("mode"), None);
+                assert_eq!(answer["result"]["content"], json!({ "name": "Ada" }));
+            }
         }
         assert_eq!(pages.load(Ordering::SeqCst), usize::from(rich));
         if !rich {
@@ -148,7 +156,7 @@ async fn every_message_behind_initialize_is_of_the_version_the_server_chose() {
     }
 }
 
-// INIT-09, S-61
+// INIT-09, S-61, DISC-07
 #[tokio::test(start_paused = true)]
 async fn a_subscription_asks_for_nothing_that_the_server_did_not_declare() {
     let declared = json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} });

@@ -443,7 +443,7 @@ async fn a_refresh_asks_whoever_else_is_asking_and_refreshes_share_one_that_bega
     assert_eq!((peer.sent().len(), list(&client).await.as_str()), (2, "t1"));
 }
 
-// S-45
+// S-45, DISC-09
 #[tokio::test(start_paused = true)]
 async fn clients_of_one_cache_share_what_is_public_on_a_server_of_one_name() {
     let peer = counting(60_000, "public");

@@ -99,7 +99,7 @@ async fn an_open_subscription_ends_with_its_client_and_none_begins_behind_it() {
     }
 }
 
-// S-65, CAN-02, SUB-10
+// S-65, CAN-02, SUB-10, SUB-08
 #[tokio::test(start_paused = true)]
 async fn a_subscription_is_given_up_once_whenever_it_is_dropped() {
     for own_stream in [true, false] {
@@ -379,7 +379,7 @@ async fn watching() -> (Client, Far) {
     (client.expect("a session"), far)
 }
 
-// SRV-20, S-65
+// SRV-20, S-65, SUB-15
 #[tokio::test(start_paused = true)]
 async fn a_resource_is_watched_once_for_all_who_listen_and_left_with_the_last_of_them() {
     let (client, mut far) = watching().await;
@@ -396,7 +396,12 @@ async fn a_resource_is_watched_once_for_all_who_listen_and_left_with_the_last_of
     let second = client.listen(filter()).await.expect("a subscription");
     let mut first = first.expect("a subscription");
     let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "file:///a" } });
-    far.say(updated).await;
+    far.say(updated.clone()).await;
+    assert!(matches!(first.next().await, Some(Event::Notification(_))));
+    // A part of what is watched is told of under a URI of its own.
+    let mut part = updated;
+    part["params"]["uri"] = json!("file:///a/b");
+    far.say(part).await;
     assert!(matches!(first.next().await, Some(Event::Notification(_))));
     drop(first);
     assert!(far.is_silent().await, "one still watches");

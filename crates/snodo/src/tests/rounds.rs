@@ -216,7 +216,7 @@ fn wants_a_page(consents: usize, own_stream: bool) -> Peer {
     if own_stream { Peer::own_stream(act) } else { Peer::new(act) }
 }
 
-// SRV-14
+// SRV-14, ERR-09
 #[tokio::test(start_paused = true)]
 async fn a_page_that_an_error_asks_for_is_opened_and_the_call_repeated_once() {
     let consents = || session().on_url(|_| async { Ok(ElicitResult::consent()) });

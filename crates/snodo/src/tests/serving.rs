@@ -8,6 +8,7 @@ use snodo_transport::{Abilities, Incoming};
 use snodo_types::{CreateMessageResult, ElicitResult, Roots, SubscriptionFilter, TransportError};
 
 use super::far::question_of;
+use super::secrets::Log;
 use super::{Call, Far, Peer, SECOND, form, session, settle, stateless, text};
 use crate::{Builder, Event, HandlerError};
 
@@ -140,7 +141,7 @@ async fn a_burst_of_pings_is_answered_one_by_one() {
     }
 }
 
-// S-10, S-59
+// S-10, S-59, SRV-11
 #[tokio::test(start_paused = true)]
 async fn past_the_most_questions_at_once_the_next_is_refused_and_room_comes_back() {
     let builder = session().max_server_requests(2).on_form(|form| async move {
@@ -158,9 +159,10 @@ async fn past_the_most_questions_at_once_the_next_is_refused_and_room_comes_back
     assert_eq!(far.read().await["result"]["action"], "decline");
 }
 
-// S-59, SRV-16, SRV-17, CAN-09
+// S-59, SRV-16, SRV-17, CAN-09, CAN-10
 #[tokio::test(start_paused = true)]
 async fn a_question_that_the_server_gives_up_stops_its_handler_and_is_not_answered() {
+    let (log, _catching) = Log::catch();
     let guard = Arc::new(());
     let held = Arc::clone(&guard);
     let builder = session().on_form(move |_| {
@@ -185,9 +187,11 @@ async fn a_question_that_the_server_gives_up_stops_its_handler_and_is_not_answer
     .await;
     settle().await;
     assert_eq!(Arc::strong_count(&guard), 3);
-    far.say(cancelled(json!({ "requestId": 7, "reason": "enough" }))).await;
+    far.say(cancelled(json!({ "requestId": 7, "reason": "enough\u{1b}[2J" }))).await;
     settle().await;
     assert_eq!(Arc::strong_count(&guard), 2);
+    let told = log.text();
+    assert!(told.contains("enough") && !told.contains('\u{1b}'), "{told}");
     assert!(far.is_silent().await);
 }
 
@@ -266,7 +270,7 @@ async fn an_answer_is_sent_although_the_call_that_asked_is_over() {
     assert_eq!(peer.answers()[0]["result"], json!({ "action": "decline" }));
 }
 
-// BASE-05, BASE-06
+// BASE-05, BASE-06, HTTP-03, ERR-05
 #[tokio::test(start_paused = true)]
 async fn a_stateless_peer_that_asks_of_its_own_accord_gets_no_answer() {
     async fn act(call: Call) -> Result<(), TransportError> {

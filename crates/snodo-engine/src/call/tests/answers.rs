@@ -28,7 +28,7 @@ fn a_result_is_handed_on_as_it_came() {
     }
 }
 
-// S-04, ERR-01
+// S-04, ERR-01, ERR-06
 #[test]
 fn a_server_s_error_keeps_its_words_and_its_code_says_the_kind() {
     let table = [
@@ -119,7 +119,7 @@ fn ask() -> Value {
     json!({ "resultType": "input_required", "inputRequests": { "a": form }, "requestState": "s1" })
 }
 
-// S-02, MRTR-02
+// S-02, MRTR-02, RES-03
 #[test]
 fn three_methods_may_be_answered_by_asking_for_input() {
     for method in ["tools/call", "prompts/get", "resources/read"] {

@@ -6,7 +6,7 @@ use snodo_types::{Kind, Message};
 use super::{Line, V25A, V25B, V26, notification};
 use crate::Step;
 
-// S-40, PROG-01, PROG-04, BASE-16
+// S-40, PROG-01, PROG-04, BASE-16, HTTP-19
 #[test]
 fn progress_is_told_under_its_own_token_alone() {
     for version in [V26, V25B] {
@@ -51,7 +51,7 @@ fn progress_comes_before_the_answer_that_follows_it() {
     line.complete();
 }
 
-// INIT-07, SRV-19
+// INIT-07, SRV-19, HTTP-19
 #[test]
 fn any_other_notification_is_handed_on() {
     let told = [

@@ -45,7 +45,7 @@ fn a_discover_result_needs_nothing_but_its_versions() {
     talk.opened(V26);
 }
 
-// S-16, VER-04, HDR-01, HDR-02
+// S-16, VER-04, HDR-01, HDR-02, VER-03
 #[test]
 fn the_probe_is_dressed_like_any_request_of_the_newest_version() {
     let mut talk = Talk::over(HTTP, &ALL);
