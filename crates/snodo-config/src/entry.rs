@@ -131,7 +131,7 @@ impl fmt::Debug for Http {
     }
 }
 
-/// A server that is started. `Debug` shows neither arguments nor the values of variables.
+/// A server that is started. `Debug` shows neither arguments, nor the folder, nor the values of variables.
 ///
 /// ```
 /// use snodo_config::{Config, Server};
@@ -181,6 +181,6 @@ impl Stdio {
 impl fmt::Debug for Stdio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Stdio").field("env", &names).field("cwd", &self.cwd).finish_non_exhaustive()
+        f.debug_struct("Stdio").field("env", &names).finish_non_exhaustive()
     }
 }

@@ -426,7 +426,9 @@ mod tests {
 
     #[test]
     fn what_is_shown_holds_no_value_of_a_variable() {
-        let secret = entry(r#"{ "command": "x", "args": ["--k=${T}"], "env": { "K": "${T}" } }"#);
+        let secret = entry(
+            r#"{ "command": "x", "args": ["--k=${T}"], "env": { "K": "${T}" }, "cwd": "/srv/${T}" }"#,
+        );
         assert_eq!(secret.shown(), "x --k=${T}");
         assert!(!format!("{secret:?}").contains("t0"), "{secret:?}");
         let secret = entry(r#"{ "url": "https://u:p@x/${T}?key=k", "headers": { "A": "${T}" } }"#);

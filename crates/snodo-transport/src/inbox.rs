@@ -189,6 +189,9 @@ impl Inbox {
 }
 
 #[cfg(test)]
+#[path = "inbox_tests.rs"]
+mod orders;
+#[cfg(test)]
 mod tests {
     use snodo_types::{InboxLimits, Message, Overflow, TransportError, TransportFault};
 

@@ -248,5 +248,8 @@ impl Hasher for IdHasher {
 }
 
 #[cfg(test)]
+#[path = "orders_tests.rs"]
+mod orders;
+#[cfg(test)]
 #[path = "pending_tests.rs"]
 mod tests;

@@ -5,10 +5,13 @@
 
 pub mod challenge;
 pub mod client;
+pub mod config;
 pub mod events;
 pub mod header;
+pub mod json;
 pub mod lines;
 pub mod message;
+pub mod metadata;
 pub mod param_headers;
 mod tree;
 
@@ -19,10 +22,13 @@ pub type Check = fn(&[u8]);
 pub const TARGETS: &[(&str, Check)] = &[
     ("challenge", challenge::check),
     ("client", client::check),
+    ("config", config::check),
     ("events", events::check),
     ("header", header::check),
+    ("json", json::check),
     ("lines", lines::check),
     ("message", message::check),
+    ("metadata", metadata::check),
     ("param_headers", param_headers::check),
 ];
 
