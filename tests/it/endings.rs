@@ -120,16 +120,19 @@ async fn call(client: &Client) -> Result<String, String> {
     }
     Ok(match told {
         Ok(_) => "ok".to_owned(),
-        Err(error) => {
-            let below = match (error.transport(), error.cause(), error.kind()) {
-                (Some(below), _, Kind::Transport) => format!("{:?}", below.fault()),
-                (None, Some(Cause::Timeout), Kind::Transport) => "Timeout".to_owned(),
-                (None, None, Kind::Execution) => "server".to_owned(),
-                (_, cause, kind) => format!("{kind:?} {cause:?}"),
-            };
-            format!("{} {below}", error.code())
-        }
+        Err(error) => self::told(&error),
     })
+}
+
+/// What a caller is told: the code, and what lies below where that is the transport.
+pub(crate) fn told(error: &Error) -> String {
+    let below = match (error.transport(), error.cause(), error.kind()) {
+        (Some(below), _, Kind::Transport) => format!("{:?}", below.fault()),
+        (None, Some(Cause::Timeout), Kind::Transport) => "Timeout".to_owned(),
+        (None, None, Kind::Execution) => "server".to_owned(),
+        (_, cause, kind) => format!("{kind:?} {cause:?}"),
+    };
+    format!("{} {below}", error.code())
 }
 
 async fn lives(client: &Client) -> Result<(), String> {

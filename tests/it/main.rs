@@ -8,6 +8,7 @@ mod custom_transport;
 mod duties;
 mod endings;
 mod examples;
+mod faults;
 mod flood;
 mod headers;
 mod in_process;

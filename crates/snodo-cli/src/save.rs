@@ -76,7 +76,14 @@ impl<'f> Folder<'f> {
             let numbered = if number == 1 { stem.clone() } else { format!("{stem}-{number}") };
             let path = self.path.join(format!("{numbered}.{ending}"));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(mut file) => return file.write_all(bytes).map(|()| path),
+                Ok(mut file) => {
+                    let written = file.write_all(bytes);
+                    if written.is_err() {
+                        // Half a picture is none, and a full disk has better uses.
+                        let _ = fs::remove_file(&path);
+                    }
+                    return written.map(|()| path);
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }

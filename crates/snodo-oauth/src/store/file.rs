@@ -136,9 +136,14 @@ fn write(path: &Path, kept: &BTreeMap<String, Secret>) -> io::Result<()> {
         _ => {}
     }
     let mut file = open_private(&new, OpenOptions::new().write(true).create_new(true))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&new, path)
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    drop(file);
+    let placed = written.and_then(|()| fs::rename(&new, path));
+    if placed.is_err() {
+        // Half a file of secrets is nobody's, and a full disk has better uses.
+        let _ = fs::remove_file(&new);
+    }
+    placed
 }
 
 /// Opens a file that, if it is made, its owner alone can read; its folders too.

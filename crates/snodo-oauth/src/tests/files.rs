@@ -126,6 +126,46 @@ async fn a_file_that_is_no_store_is_left_as_it_is() {
     assert_eq!(fs::read_to_string(folder.file()).expect("there"), "[my own notes, s3cret]");
 }
 
+/// Set for the run in a process of its own, which may write but one block into a file.
+#[cfg(unix)]
+const ALONE: &str = "SNODO_OAUTH_FULL_DISK";
+
+#[cfg(unix)]
+#[test]
+fn on_a_disk_that_is_full_what_was_kept_stays_and_nothing_is_left_beside_it() {
+    let Some(folder) = std::env::var_os(ALONE) else {
+        let name = "tests::files::\
+                    on_a_disk_that_is_full_what_was_kept_stays_and_nothing_is_left_beside_it";
+        let folder = Folder::new();
+        // A write past the limit fails instead of ending the process, as one on a full disk does.
+        let run = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"])
+            .arg(std::env::current_exe().expect("this program"))
+            .args(["--exact", name, "--nocapture"])
+            .env(ALONE, &folder.0)
+            .output()
+            .expect("it starts");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let files = fs::read_dir(&folder.0).expect("a folder").count();
+        assert_eq!(files, 2, "the store and its lock");
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store = FileStore::new(PathBuf::from(folder).join("credentials.json"));
+        store.save(&key(1), Some(&Secret::new("one"))).await.expect("there is room");
+        let long = Secret::new("l0ng".repeat(4096));
+        let error = store.save(&key(2), Some(&long)).await.expect_err("there is no room");
+        assert_eq!(error.kind(), ErrorKind::Store);
+        assert!(error.message().contains("credentials.json: File too large"), "{error}");
+        assert!(!error.message().contains("l0ng"));
+        let kept = store.load(&key(1)).await.expect("read").expect("as it was");
+        assert_eq!(kept.expose(), "one");
+        assert!(store.load(&key(2)).await.expect("read").is_none());
+        store.save(&key(1), Some(&Secret::new("two"))).await.expect("there is room for this");
+    });
+}
+
 // AUTH-143, AUTH-147
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_that_share_a_file_spend_a_refresh_token_once() {

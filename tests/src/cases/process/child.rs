@@ -132,6 +132,7 @@ impl Child {
 
     fn act(&mut self, action: &Action, message: &Value) {
         match action {
+            Action::CloseStdout => live_on_silently(),
             Action::Exit(status) => self.exit(*status),
             Action::Progress { count, gap } => self.progress(message, *count, *gap),
             Action::ReplyAsBaseline => {
@@ -141,6 +142,7 @@ impl Child {
                     write(format!("{response}\n").as_bytes());
                 }
             }
+            Action::Signal(name) => signal(name),
             Action::Sleep(time) => thread::sleep(*time),
             Action::Stderr { bytes, newline } => flood(*bytes, *newline),
             Action::StderrText(text) => {
@@ -246,6 +248,18 @@ fn obey_signals(at_term: AtTerm, diary: &Arc<Diary>) -> Result<(), String> {
         });
     });
     is_ready.recv().map_err(|_| "no signals can be had".to_owned())
+}
+
+/// Becomes a process that has no standard output and reads nothing; only a signal ends it.
+fn live_on_silently() {
+    use std::os::unix::process::CommandExt as _;
+    let error = Command::new("sh").args(["-c", "exec >&-; exec sleep 600"]).exec();
+    let _ = writeln!(io::stderr(), "sh: {error}");
+}
+
+fn signal(name: &str) {
+    let process = std::process::id().to_string();
+    let _ = Command::new("kill").args([&format!("-{name}"), &process]).status();
 }
 
 fn flood(bytes: usize, newline: bool) {

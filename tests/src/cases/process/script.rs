@@ -35,13 +35,28 @@ pub(crate) struct Rule {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Members")]
 pub(crate) enum Action {
+    /// Closes its standard output and lives on, deaf to everything but signals.
+    CloseStdout,
     Exit(i32),
-    Progress { count: usize, gap: Duration },
+    Progress {
+        count: usize,
+        gap: Duration,
+    },
     ReplyAsBaseline,
+    /// Sends itself a signal of this name.
+    Signal(String),
     Sleep(Duration),
-    Stderr { bytes: usize, newline: bool },
+    Stderr {
+        bytes: usize,
+        newline: bool,
+    },
     StderrText(String),
-    Stdout { text: String, times: usize, pieces: Option<usize>, await_reply: bool },
+    Stdout {
+        text: String,
+        times: usize,
+        pieces: Option<usize>,
+        await_reply: bool,
+    },
     StopReading,
 }
 
@@ -105,10 +120,12 @@ impl Rule {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Members {
+    close_stdout: bool,
     exit: Option<i32>,
     progress: Option<usize>,
     gap_ms: Option<u64>,
     reply: Option<String>,
+    signal: Option<String>,
     sleep_ms: Option<u64>,
     stderr: Option<usize>,
     newline: bool,
@@ -127,6 +144,7 @@ impl TryFrom<Members> for Action {
         let shown = format!("action {members:?}");
         let gap = Duration::from_millis(members.gap_ms.unwrap_or(0));
         let mut found = Vec::new();
+        found.extend(members.close_stdout.then_some(Self::CloseStdout));
         found.extend(members.exit.map(Self::Exit));
         found.extend(members.progress.map(|count| Self::Progress { count, gap }));
         if let Some(reply) = &members.reply {
@@ -135,6 +153,7 @@ impl TryFrom<Members> for Action {
             }
             found.push(Self::ReplyAsBaseline);
         }
+        found.extend(members.signal.map(Self::Signal));
         found.extend(members.sleep_ms.map(|ms| Self::Sleep(Duration::from_millis(ms))));
         found.extend(members.stderr.map(|bytes| Self::Stderr { bytes, newline: members.newline }));
         found.extend(members.stderr_text.map(Self::StderrText));
