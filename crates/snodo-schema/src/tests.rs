@@ -103,6 +103,25 @@ fn a_schema_is_read_by_the_dialect_that_it_names() {
     assert!(!fits(&schema(draft_04), json!(3)));
 }
 
+// JSC-03
+#[test]
+fn the_documentation_names_the_dialects_that_are_known_and_no_other() {
+    let documented = include_str!("lib.rs").lines().skip_while(|line| *line != "//! # Dialects");
+    let documented: Vec<_> = documented.take_while(|line| line.starts_with("//!")).collect();
+    let documented = documented.join(" ");
+    for (name, dialect) in [
+        ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+        ("2019-09", "https://json-schema.org/draft/2019-09/schema"),
+        ("draft-07", "http://json-schema.org/draft-07/schema#"),
+        ("draft-06", "http://json-schema.org/draft-06/schema#"),
+        ("draft-04", "http://json-schema.org/draft-04/schema#"),
+        ("draft-03", "http://json-schema.org/draft-03/schema#"),
+    ] {
+        let known = Schema::parse(&json!({ "$schema": dialect }).to_string()).is_ok();
+        assert_eq!(documented.contains(name), known, "{name}");
+    }
+}
+
 // JSC-02
 #[test]
 fn a_dialect_that_is_not_known_is_told_and_checks_nothing() {

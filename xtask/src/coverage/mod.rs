@@ -84,6 +84,7 @@ struct Finding {
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Kind {
     Unproven,
+    PutOff,
     Fallen,
     Misplaced,
     Page,
@@ -93,6 +94,7 @@ impl Kind {
     fn of(self, count: usize) -> String {
         let (one, many) = match self {
             Self::Unproven => ("row due without a proof", "rows due without a proof"),
+            Self::PutOff => ("row put off wrongly", "rows put off wrongly"),
             Self::Fallen => ("proof that does not stand", "proofs that do not stand"),
             Self::Misplaced => ("citation that is wrong", "citations that are wrong"),
             Self::Page => ("page that is old", "pages that are old"),
@@ -142,6 +144,10 @@ impl Coverage {
             let text = format!("{} is due (issue {}) and nothing proves it", row.id, row.issue);
             finding(Kind::Unproven, text)
         });
+        let put_off = self.rows.all().filter_map(|row| {
+            let objection = row.objection(self.proofs.contains_key(&row.id))?;
+            Some(finding(Kind::PutOff, format!("{} {objection}", row.id)))
+        });
         // A proof that does not stand is told once, with all of its rows.
         let mut rows = BTreeMap::<&Proof, Vec<&str>>::new();
         for row in self.rows.all() {
@@ -153,7 +159,7 @@ impl Coverage {
             let objection = runs.objection(proof)?;
             Some(finding(Kind::Fallen, format!("{}: {objection}", rows.join(", "))))
         });
-        misplaced.chain(unproven).chain(fallen).collect()
+        misplaced.chain(unproven).chain(put_off).chain(fallen).collect()
     }
 
     /// The text of docs/coverage.md.

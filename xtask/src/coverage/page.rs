@@ -44,7 +44,8 @@ fn unproven(rows: &Rows, row: &Row) -> String {
     match row.issue {
         Issue::Number(_) if rows.is_due(row) => "**not covered**".to_owned(),
         Issue::Number(number) => format!("later: issue {number}"),
-        Issue::Later => "later".to_owned(),
+        Issue::Host => "the host's".to_owned(),
+        Issue::Later => "not due".to_owned(),
     }
 }
 

@@ -28,11 +28,15 @@ pub(super) struct Row {
     pub(super) id: String,
     pub(super) level: String,
     pub(super) issue: Issue,
+    /// The duty ends with words of ours in brackets.
+    pub(super) reasoned: bool,
 }
 
 /// From when on a row has to be covered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Issue {
+    /// Never by a library: it is the duty of the program that uses it.
+    Host,
     Later,
     Number(u32),
 }
@@ -78,6 +82,23 @@ impl Rows {
     }
 }
 
+impl Row {
+    /// Why the row may not be put off as it is, given whether something proves it.
+    pub(super) fn objection(&self, proven: bool) -> Option<&'static str> {
+        let due = matches!(self.issue, Issue::Number(_));
+        match self.issue {
+            Issue::Later if proven => {
+                Some("is proven, so it is due: give it the number of an issue")
+            }
+            Issue::Later if self.level.starts_with("MUST") => {
+                Some("is a MUST: it is proven, or it is the host's")
+            }
+            _ if !due && !self.reasoned => Some("is put off: say why, in brackets at its end"),
+            _ => None,
+        }
+    }
+}
+
 impl Page {
     fn read(file: &File) -> Result<Self, String> {
         let title = file.text.lines().find_map(|line| line.strip_prefix("# "));
@@ -94,9 +115,10 @@ impl Page {
                 continue;
             }
             let issue = Issue::read(issue).ok_or_else(|| {
-                format!("{}:{}: the issue is a number or `later`", file.path, number + 1)
+                format!("{}:{}: the issue is a number, `host` or `later`", file.path, number + 1)
             })?;
-            page.rows.push(Row { id: id.to_owned(), level: level.to_owned(), issue });
+            let reasoned = line.trim_end().trim_end_matches('|').trim_end().ends_with(".)");
+            page.rows.push(Row { id: id.to_owned(), level: level.to_owned(), issue, reasoned });
         }
         Ok(page)
     }
@@ -104,13 +126,18 @@ impl Page {
 
 impl Issue {
     fn read(text: &str) -> Option<Self> {
-        if text == "later" { Some(Self::Later) } else { text.parse().ok().map(Self::Number) }
+        match text {
+            "host" => Some(Self::Host),
+            "later" => Some(Self::Later),
+            number => number.parse().ok().map(Self::Number),
+        }
     }
 }
 
 impl fmt::Display for Issue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Host => f.write_str("host"),
             Self::Later => f.write_str("later"),
             Self::Number(number) => number.fmt(f),
         }

@@ -5,7 +5,7 @@ use super::*;
 
 const ROWS: &str = "# Features\n\n| Row | Version | Level | Issue | Duty |\n|---|---|---|---|---|\n\
                     | A-01 | all | MUST | 2 | Do `a \\| b`. |\n| A-02 | 26 | MAY | 4 | Do more. |\n\
-                    | A-03 | 26 | FACT | later | It is so. |\n\ndue = 2\n";
+                    | A-03 | 26 | FACT | later | It is so. (Nothing to prove.) |\n\ndue = 2\n";
 
 /// Rows, a package `p`, and these files beside.
 fn tree(files: &[(&str, &str)]) -> Vec<File> {
@@ -30,7 +30,7 @@ fn findings(files: &[(&str, &str)], log: &str) -> Vec<String> {
 
 const CITED: (&str, &str) = (
     "crates/p/src/a/mod.rs",
-    "//! Words.\n\n#[cfg(test)]\nmod tests {\n    // A-01, A-03\n    #[test]\n    fn it_does_a() {}\n}\n",
+    "//! Words.\n\n#[cfg(test)]\nmod tests {\n    // A-01, A-02\n    #[test]\n    fn it_does_a() {}\n}\n",
 );
 const PASSED: &str = "        PASS [   0.005s] ( 1/43) p a::tests::it_does_a\n     Summary [   0.1s] 1 test run: 1 passed\n";
 
@@ -47,7 +47,7 @@ fn a_due_row_without_a_citation_fails_and_a_later_one_does_not() {
 
 #[test]
 fn a_cited_test_that_failed_or_did_not_run_fails() {
-    let expected = "A-01, A-03: the test `p a::tests::it_does_a` did not run and pass";
+    let expected = "A-01, A-02: the test `p a::tests::it_does_a` did not run and pass";
     let logs = [
         "",
         "  FAIL [   0.005s] (1/1) p a::tests::it_does_a\n",
@@ -196,7 +196,8 @@ fn a_step_proves_its_rows_only_when_it_passed() {
 
 #[test]
 fn findings_are_counted_by_kind() {
-    let code = "//! Words.\n// A-02, A-03\n#[test]\nfn it_does_a() {}\n// A-02\nfn f() {}\n// A-03\nfn g() {}\n";
+    let code =
+        "//! Words.\n// A-02\n#[test]\nfn it_does_a() {}\n// A-02\nfn f() {}\n// A-03\nfn g() {}\n";
     let findings = coverage(&[("crates/p/src/lib.rs", code)]).findings(&Runs::default());
     assert_eq!(
         counts(&findings),
@@ -209,9 +210,34 @@ fn the_page_tells_what_is_proven_what_is_not_and_what_comes_later() {
     let page = coverage(&[]).page();
     assert!(page.contains("\n0 of 1 rows that are due are proven, 0 of all 3.\n"), "{page}");
     assert!(page.contains("\n## [Features](rows/features.md)\n"), "{page}");
-    assert!(page.contains("| A-01 | MUST | **not covered** |\n| A-02 | MAY | later: issue 4 |\n| A-03 | FACT | later |\n"));
+    assert!(page.contains("| A-01 | MUST | **not covered** |\n| A-02 | MAY | later: issue 4 |\n| A-03 | FACT | not due |\n"));
     let page = coverage(&[CITED]).page();
     assert!(page.contains("| A-01 | MUST | p `a::tests::it_does_a` |\n"), "{page}");
+}
+
+#[test]
+fn a_row_is_put_off_with_a_reason_alone_and_no_must_is_but_to_the_host() {
+    let row = |level: &str, issue: &str, duty: &str| {
+        let text = format!("| A-01 | all | {level} | {issue} | {duty} |\ndue = 2\n");
+        let rows = Rows::read(&[File::new("docs/rows/a.md", text)]).expect("rows");
+        let row = rows.all().next().expect("a row");
+        [row.objection(false), row.objection(true)].map(|objection| objection.unwrap_or_default())
+    };
+    let reason = "is put off: say why, in brackets at its end";
+    let must = "is a MUST: it is proven, or it is the host's";
+    let proven = "is proven, so it is due: give it the number of an issue";
+    assert_eq!(row("MUST", "2", "Do."), ["", ""]);
+    assert_eq!(row("MUST NOT", "later", "Do. (Not done.)"), [must, proven]);
+    assert_eq!(row("MUST", "host", "Do. (The host's: it shows.)"), ["", ""]);
+    assert_eq!(row("MUST", "host", "Do (it)."), [reason, reason]);
+    assert_eq!(row("MAY", "later", "Do."), [reason, proven]);
+    assert_eq!(row("MAY", "later", "Do. (Not done.)"), ["", proven]);
+    let page = Coverage::of(&tree(&[])).expect("rows").page();
+    assert!(page.contains("| A-03 | FACT | not due |"), "{page}");
+    let host =
+        ROWS.replace("| later | It is so. (Nothing to prove.)", "| host | It shows. (The host's.)");
+    let files = [File::new("docs/rows/features.md", host)];
+    assert!(Coverage::of(&files).expect("rows").page().contains("| A-03 | FACT | the host's |"));
 }
 
 #[test]
