@@ -19,6 +19,7 @@ mod deny;
 mod fuzz;
 mod graph;
 mod harness;
+mod items;
 mod metadata;
 mod package;
 mod shell;
@@ -124,6 +125,11 @@ const COMMANDS: &[Command] = &[
         name: "fuzz",
         about: "looks for inputs that break the rules [--seconds N] [TARGET…]",
         run: fuzz::run,
+    },
+    Command {
+        name: "items",
+        about: "what the facade makes public, and why (nightly)",
+        run: items::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {

@@ -230,6 +230,7 @@ const STEPS: &[Part] = &[
 
 const SLOW_STEPS: &[Part] = &[
     part("features", Work::Own(&["features"]), 30),
+    closing(part("items", Work::Own(&["items"]), 15), 1),
     closing(part("package", Work::Own(&["package"]), 30), 1),
     closing(part("minimal", Work::Own(&["minimal"]), 30), 1),
     closing(part("fuzz", Work::Own(&["fuzz", "--seconds", "60"]), 60), 7),
