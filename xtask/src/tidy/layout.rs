@@ -12,6 +12,27 @@ pub(super) fn check(files: &[File], findings: &mut Vec<Finding>) {
     check_top(files, findings);
     check_folder_modules(files, findings);
     check_manifests(files, &paths, findings);
+    check_builds(files, &paths, findings);
+}
+
+/// Whoever builds our crates runs none of our code by that.
+fn check_builds(files: &[File], paths: &BTreeSet<&str>, findings: &mut Vec<Finding>) {
+    for manifest in files.iter().filter(|file| file.name() == "Cargo.toml") {
+        // Cargo takes what is beside a manifest under this name for one, unasked.
+        let beside = manifest.path.replace("Cargo.toml", "build.rs");
+        if paths.contains(beside.as_str()) {
+            findings.push(Finding::new(&BUILD_SCRIPT, &beside, 0, "a build script"));
+        }
+        for (at, line) in manifest.text.lines().enumerate() {
+            let setting = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+            let what = match setting {
+                Some(("build", value)) if value != "false" => "a build script",
+                Some(("proc-macro", "true")) => "a procedural macro",
+                _ => continue,
+            };
+            findings.push(Finding::new(&BUILD_SCRIPT, &manifest.path, at + 1, what));
+        }
+    }
 }
 
 fn check_top(files: &[File], findings: &mut Vec<Finding>) {
@@ -76,6 +97,8 @@ const FILES: &[&str] = &[
     "Cargo.lock",
     "Cargo.toml",
     "README.md",
+    // Where hosts of repositories, and whoever found a hole, look for it.
+    "SECURITY.md",
     "clippy.toml",
     "deny.toml",
     "rust-toolchain.toml",
@@ -91,6 +114,11 @@ const FOLDER_MODULE: Rule = Rule {
     name: "folder-module",
     why: "a module is one thing: a file, or a folder with mod.rs",
     instead: "move the file into the folder as mod.rs",
+};
+const BUILD_SCRIPT: Rule = Rule {
+    name: "build-script",
+    why: "who builds our crates should not have to trust code that runs meanwhile",
+    instead: "generate the code by a command of xtask and commit it",
 };
 const DESCRIPTION: Rule = Rule {
     name: "description",

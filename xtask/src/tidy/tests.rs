@@ -248,11 +248,31 @@ fn a_module_file_beside_its_folder_is_found() {
 }
 
 #[test]
+fn what_would_run_during_a_build_is_found() {
+    let manifest = |more: &str| format!("[package]\nname = \"a\"\n{more}");
+    let beside = ("tests/a/Cargo.toml", manifest(""));
+    let script = ("tests/a/build.rs", "//! Words.\n");
+    assert_eq!(broken(&[(beside.0, &beside.1), script]), ["build-script"]);
+    for more in ["build = \"make.rs\"\n", "build= \"x/y.rs\"\n", "[lib]\nproc-macro = true\n"] {
+        assert_eq!(broken(&[("tests/a/Cargo.toml", &manifest(more))]), ["build-script"], "{more}");
+    }
+    let harmless = "build = false\n[lib]\nproc-macro = false\n[dependencies]\nbuilder = \"1\"\n";
+    assert_eq!(broken(&[("tests/a/Cargo.toml", &manifest(harmless))]), [""; 0]);
+    assert_eq!(broken(&[("crates/a/src/build.rs", "//! Words.\n")]), [""; 0], "a module");
+}
+
+#[test]
 fn a_stranger_at_the_top_is_found_once() {
     assert_eq!(broken(&[("Makefile", "all:\n")]), ["top-level"]);
     assert_eq!(broken(&[("scripts/a.sh", ""), ("scripts/b.sh", "")]), ["top-level"]);
     assert_eq!(
-        broken(&[(".gitignore", ""), (".ci/run", ""), ("README.md", ""), ("docs/a.md", "")]),
+        broken(&[
+            (".gitignore", ""),
+            (".ci/run", ""),
+            ("README.md", ""),
+            ("SECURITY.md", ""),
+            ("docs/a.md", "")
+        ]),
         [""; 0]
     );
 }
