@@ -12,8 +12,21 @@ use crate::{Raw, read_json};
 /// The text of the member at the end of a path of names; of several with one name, the last.
 /// `None` where the path leaves objects, and for `null`.
 pub(crate) fn member<'a>(text: &'a str, path: &[&str]) -> Option<&'a str> {
+    follow(text, path, |text, name| Cursor::new(text).find(name))
+}
+
+/// The same in a text that is known to be JSON.
+pub(crate) fn known_member<'a>(text: &'a str, path: &[&str]) -> Option<&'a str> {
+    follow(text, path, |text, name| Cursor::knowing(text).find(name))
+}
+
+fn follow<'a>(
+    text: &'a str,
+    path: &[&str],
+    find: impl Fn(&'a str, &str) -> Result<Option<&'a str>, Unsure>,
+) -> Option<&'a str> {
     path.iter().try_fold(text, |text, name| {
-        let found = match Cursor::find(text, name) {
+        let found = match find(text, name) {
             Ok(found) => found,
             Err(Unsure) => {
                 let mut reader = serde_json::Deserializer::from_str(text);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use snodo_types::{Body, Message, Progress};
+use snodo_types::{Message, Progress};
 
 /// The caller's function for progress. It runs in the caller's own task; a call that is sent again
 /// by a layer shares it.
@@ -16,8 +16,7 @@ impl ProgressSink {
     }
 
     pub(crate) fn tell(&self, message: &Message) {
-        let Body::Notification { params: Some(params), .. } = message.body() else { return };
-        match snodo_types::read_json(params) {
+        match message.decode() {
             Ok(progress) => (self.0.lock().unwrap_or_else(PoisonError::into_inner))(progress),
             Err(error) => tracing::debug!(%error, "progress that cannot be read"),
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
-use snodo_types::{Body, Error, Kept, Message, read_json};
+use snodo_types::{Body, Error, Kept, Message};
 
 /// The complete answer to a request.
 ///
@@ -58,10 +58,10 @@ impl<T> Reply<T> {
 impl<T: DeserializeOwned> Reply<T> {
     /// Reads the result that a message carries.
     pub(crate) fn read(message: Message) -> Result<Self, Error> {
-        let Body::Result { result, .. } = message.body() else {
+        if !matches!(message.body(), Body::Result { .. }) {
             return Err(Error::decode("it is no result"));
-        };
-        match read_json(result) {
+        }
+        match message.decode() {
             Ok(value) => Ok(Self { message, value }),
             Err(error) => Err(Error::decode(error.to_string())),
         }

@@ -3,28 +3,77 @@
 use std::borrow::Cow;
 
 use super::Unsure;
-use super::string::{escape_length, plain, unescape};
+use super::string::{escape_length, has_control, next_run_end, run_end, unescape};
 
 /// Reads a JSON text from its front to its end.
-pub(crate) struct Cursor<'a> {
+pub(crate) struct Cursor<'a, L = Checking> {
     text: &'a str,
     at: usize,
+    look: L,
     /// How many objects and lists are open around this place, of those that are read.
     pub(super) depth: u8,
 }
 
+/// How closely a cursor looks at what it passes.
+pub(crate) trait Look: Copy {
+    /// Whether the text is known to be JSON.
+    const KNOWS: bool;
+
+    /// Whether a piece of a string holds only what one may hold.
+    fn passes(self, piece: Option<&[u8]>) -> bool;
+}
+
+/// A text of which nothing is known yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Checking {
+    /// Whether there is a control character in it: a blank between tokens, or a fault within a string.
+    controls: bool,
+}
+
+/// A text that was looked at before, and is JSON. What is passed need not be looked at closely; where the text is no JSON
+/// after all, what is read of it may be wrong, and nothing else is.
+#[derive(Clone, Copy)]
+pub(crate) struct Knowing;
+
+impl Look for Checking {
+    const KNOWS: bool = false;
+
+    #[inline]
+    fn passes(self, piece: Option<&[u8]>) -> bool {
+        !self.controls || piece.is_some_and(|piece| !has_control(piece))
+    }
+}
+
+impl Look for Knowing {
+    const KNOWS: bool = true;
+
+    #[inline]
+    fn passes(self, _: Option<&[u8]>) -> bool {
+        true
+    }
+}
+
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, depth: 0 }
+        let controls = has_control(text.as_bytes());
+        Self { text, at: 0, look: Checking { controls }, depth: 0 }
     }
+}
 
+impl<'a> Cursor<'a, Knowing> {
+    /// Reads a text that is known to be JSON.
+    pub(crate) fn knowing(text: &'a str) -> Self {
+        Self { text, at: 0, look: Knowing, depth: 0 }
+    }
+}
+
+impl<'a, L: Look> Cursor<'a, L> {
     /// The text of the last member of this name in an object.
-    pub(crate) fn find(text: &'a str, name: &str) -> Result<Option<&'a str>, Unsure> {
-        let mut cursor = Self::new(text);
-        if cursor.peek()? != b'{' {
+    pub(crate) fn find(mut self, name: &str) -> Result<Option<&'a str>, Unsure> {
+        if self.peek()? != b'{' {
             return Err(Unsure);
         }
-        let (_, found) = cursor.skip_noting(name)?;
+        let (_, found) = self.skip_noting(name)?;
         Ok(found)
     }
 
@@ -68,11 +117,17 @@ impl<'a> Cursor<'a> {
     /// The next member's name, with the colon behind it; `None` at the end of the object. `first` says that nothing
     /// was read of it yet.
     pub(crate) fn name(&mut self, first: bool) -> Result<Option<Cow<'a, str>>, Unsure> {
-        if self.takes(b'}') {
-            return Ok(None);
-        }
-        if !first {
-            self.take(b',')?;
+        match self.peek()? {
+            b'}' => {
+                self.at += 1;
+                return Ok(None);
+            }
+            b',' if !first => {
+                self.at += 1;
+                self.peek()?;
+            }
+            _ if first => {}
+            _ => return Err(Unsure),
         }
         let name = self.string()?;
         self.take(b':')?;
@@ -80,18 +135,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// A string, borrowed where it has no escapes.
+    #[inline]
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Unsure> {
         self.take(b'"')?;
+        let bytes = self.text.as_bytes();
         let start = self.at;
-        let length = plain(self.rest());
-        self.at += length;
-        match self.rest().first() {
+        let end = run_end(bytes, start);
+        match bytes.get(end) {
+            _ if !self.look.passes(bytes.get(start..end)) => Err(Unsure),
             Some(b'"') => {
-                self.at += 1;
-                Ok(Cow::Borrowed(&self.text[start..start + length]))
+                self.at = end + 1;
+                self.text.get(start..end).map(Cow::Borrowed).ok_or(Unsure)
             }
-            Some(b'\\') => self.unescaped(start).map(Cow::Owned),
-            _ => Err(Unsure),
+            Some(_) => {
+                self.at = end;
+                self.unescaped(start).map(Cow::Owned)
+            }
+            None => Err(Unsure),
         }
     }
 
@@ -101,44 +161,54 @@ impl<'a> Cursor<'a> {
         // What a string stands for is never longer than what is written; a long one grows as it comes.
         let most = (bytes.len() - start).min(RESERVED);
         let mut string = String::with_capacity(most);
-        string.push_str(&self.text[start..self.at]);
+        let (mut from, mut at) = (start, self.at);
         loop {
-            match bytes.get(self.at) {
+            string.push_str(self.text.get(from..at).ok_or(Unsure)?);
+            match bytes.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => {}
                 _ => return Err(Unsure),
             }
-            let (character, length) = unescape(&bytes[self.at..])?;
+            let (character, length) = unescape(&bytes[at..])?;
             string.push(character);
-            self.at += length;
-            let run = plain(&bytes[self.at..]);
-            string.push_str(&self.text[self.at..self.at + run]);
-            self.at += run;
+            let last = at - from;
+            from = at + length;
+            at = next_run_end(bytes, from, last);
+            if !self.look.passes(bytes.get(from..at)) {
+                return Err(Unsure);
+            }
         }
-        self.at += 1;
+        self.at = at + 1;
         if string.len() < string.capacity() / 2 {
             string.shrink_to_fit();
         }
         Ok(string)
     }
 
-    /// The text of the next value, whatever it is; its nesting is counted in the bits of one word.
+    /// The text of the next value, whatever it is.
     pub(crate) fn skip(&mut self) -> Result<&'a str, Unsure> {
         let bytes = self.text.as_bytes();
-        let mut at = blank(bytes, self.at);
-        let start = at;
+        let start = blank(bytes, self.at);
+        self.at = if L::KNOWS { known_end(bytes, start)? } else { self.value_end(start)? };
+        self.text.get(start..self.at).ok_or(Unsure)
+    }
+
+    /// Where the value ends that begins here, by the grammar; its nesting is counted in the bits of one word.
+    fn value_end(&mut self, mut at: usize) -> Result<usize, Unsure> {
+        let bytes = self.text.as_bytes();
+        let look = self.look;
         // From the innermost on: 1 for an object, 0 for a list; the topmost 1 is the end.
         let mut open: u128 = 1;
         loop {
             match bytes.get(at) {
-                Some(b'"') => at = string_end(bytes, at + 1)?,
+                Some(b'"') => at = string_end(look, bytes, at + 1)?,
                 Some(b'{') => {
                     at = blank(bytes, at + 1);
                     if bytes.get(at) == Some(&b'}') {
                         at += 1;
                     } else {
                         open = push(open, 1)?;
-                        at = name_end(bytes, at)?;
+                        at = name_end(look, bytes, at)?;
                         continue;
                     }
                 }
@@ -159,13 +229,12 @@ impl<'a> Cursor<'a> {
             }
             loop {
                 if open == 1 {
-                    self.at = at;
-                    return Ok(&self.text[start..at]);
+                    return Ok(at);
                 }
                 at = blank(bytes, at);
                 match (bytes.get(at), open & 1) {
                     (Some(b','), 1) => {
-                        at = name_end(bytes, blank(bytes, at + 1))?;
+                        at = name_end(look, bytes, blank(bytes, at + 1))?;
                         break;
                     }
                     (Some(b','), _) => {
@@ -199,7 +268,7 @@ impl<'a> Cursor<'a> {
                 noted = Some(value);
             }
         }
-        Ok((&self.text[start..self.at], noted))
+        Ok((self.text.get(start..self.at).ok_or(Unsure)?, noted))
     }
 
     fn skip_scalar(&mut self) -> Result<(), Unsure> {
@@ -254,26 +323,79 @@ fn blank(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the string ends whose inside begins here: behind its quote.
-#[inline]
-fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Unsure> {
+/// Where the value ends that begins here, in a text that is JSON: where as much is closed as was opened.
+fn known_end(bytes: &[u8], mut at: usize) -> Result<usize, Unsure> {
+    let mut open = 0_usize;
     loop {
-        at += plain(&bytes[at..]);
         match bytes.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at += escape_length(&bytes[at..])?,
-            _ => return Err(Unsure),
+            Some(b'"') => at = string_end(Knowing, bytes, at + 1)?,
+            Some(b'{' | b'[') => {
+                open += 1;
+                at += 1;
+                continue;
+            }
+            Some(b'}' | b']') => {
+                open = open.checked_sub(1).ok_or(Unsure)?;
+                at += 1;
+            }
+            Some(_) if open > 0 => {
+                at += 1;
+                continue;
+            }
+            Some(_) => return Ok(scalar_end(bytes, at)),
+            None => return Err(Unsure),
+        }
+        if open == 0 {
+            return Ok(at);
         }
     }
 }
 
+/// Where a number or a word ends that begins here, in a text that is JSON.
+fn scalar_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\t' | b'\r');
+    at + rest.iter().position(ends).unwrap_or(rest.len())
+}
+
+/// Where the string ends whose inside begins here: behind its quote.
+#[inline]
+fn string_end<L: Look>(look: L, bytes: &[u8], from: usize) -> Result<usize, Unsure> {
+    let at = run_end(bytes, from);
+    match bytes.get(at) {
+        _ if !look.passes(bytes.get(from..at)) => Err(Unsure),
+        Some(b'"') => Ok(at + 1),
+        Some(_) => escaped_end(look, bytes, from, at),
+        None => Err(Unsure),
+    }
+}
+
+/// The same of one that began at `from`, and whose first escape is here.
+fn escaped_end<L: Look>(
+    look: L,
+    bytes: &[u8],
+    mut from: usize,
+    mut at: usize,
+) -> Result<usize, Unsure> {
+    while bytes.get(at) == Some(&b'\\') {
+        let last = at - from;
+        // What is escaped by one character is passed with it; what by more, is plain.
+        from = at + if L::KNOWS { 2 } else { escape_length(&bytes[at..])? };
+        at = next_run_end(bytes, from, last);
+        if !look.passes(bytes.get(from..at)) {
+            return Err(Unsure);
+        }
+    }
+    if at < bytes.len() { Ok(at + 1) } else { Err(Unsure) }
+}
+
 /// Where the value begins whose name stands here.
 #[inline]
-fn name_end(bytes: &[u8], at: usize) -> Result<usize, Unsure> {
+fn name_end<L: Look>(look: L, bytes: &[u8], at: usize) -> Result<usize, Unsure> {
     if bytes.get(at) != Some(&b'"') {
         return Err(Unsure);
     }
-    let colon = blank(bytes, string_end(bytes, at + 1)?);
+    let colon = blank(bytes, string_end(look, bytes, at + 1)?);
     if bytes.get(colon) != Some(&b':') {
         return Err(Unsure);
     }

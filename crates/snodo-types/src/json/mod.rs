@@ -16,6 +16,7 @@ use std::fmt;
 use serde::Deserialize;
 
 pub(crate) use self::cursor::Cursor;
+use self::cursor::Look;
 pub(crate) use self::source::{RAW, TOGETHER};
 
 /// Reads a text that is one JSON value: the same as `serde_json::from_str`, in less time.
@@ -36,9 +37,17 @@ pub fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json:
     read_quickly(text).or_else(|Unsure| serde_json::from_str(text))
 }
 
+/// The same of a text that was read once before and is JSON, in less time still.
+pub(crate) fn read_known<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+    whole(Cursor::knowing(text)).or_else(|Unsure| serde_json::from_str(text))
+}
+
 /// What the cursor alone makes of a text.
 fn read_quickly<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unsure> {
-    let mut cursor = Cursor::new(text);
+    whole(Cursor::new(text))
+}
+
+fn whole<'a, T: Deserialize<'a>, L: Look>(mut cursor: Cursor<'a, L>) -> Result<T, Unsure> {
     let value = T::deserialize(&mut cursor)?;
     cursor.end()?;
     Ok(value)

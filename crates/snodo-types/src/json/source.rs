@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::cursor::Look;
 use super::{Cursor, Unsure};
 
 /// The name under which a [`Raw`](crate::Raw) asks for its text; others see an ordinary newtype.
@@ -12,7 +13,7 @@ pub(crate) const RAW: &str = "snodo::Raw";
 /// The name under which a page asks to be read in one go; others see an ordinary newtype.
 pub(crate) const TOGETHER: &str = "snodo::Page";
 
-impl<'de> Deserializer<'de> for &mut Cursor<'de> {
+impl<'de, L: Look> Deserializer<'de> for &mut Cursor<'de, L> {
     type Error = Unsure;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unsure> {
@@ -202,7 +203,7 @@ impl<'de> Deserializer<'de> for &mut Cursor<'de> {
     }
 }
 
-impl Cursor<'_> {
+impl<L: Look> Cursor<'_, L> {
     /// Reads what stands inside of an object or a list.
     fn within<T>(
         &mut self,
@@ -221,13 +222,13 @@ impl Cursor<'_> {
 /// Objects and lists in each other; `serde_json` goes on to 127.
 const DEPTH: u8 = 100;
 
-struct Items<'c, 'de> {
-    cursor: &'c mut Cursor<'de>,
+struct Items<'c, 'de, L> {
+    cursor: &'c mut Cursor<'de, L>,
     first: bool,
     over: bool,
 }
 
-impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
+impl<'de, L: Look> SeqAccess<'de> for &mut Items<'_, 'de, L> {
     type Error = Unsure;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -245,13 +246,13 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     }
 }
 
-struct Members<'c, 'de> {
-    cursor: &'c mut Cursor<'de>,
+struct Members<'c, 'de, L> {
+    cursor: &'c mut Cursor<'de, L>,
     first: bool,
     over: bool,
 }
 
-impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
+impl<'de, L: Look> MapAccess<'de> for &mut Members<'_, 'de, L> {
     type Error = Unsure;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

@@ -2,72 +2,62 @@
 
 use super::Unsure;
 
-/// How many bytes from the front stand for themselves: none is a quote, a backslash or a control character.
+/// Where the first quote or backslash stands from here on; the end of the text, if there is none.
 #[inline]
-pub(super) fn plain(bytes: &[u8]) -> usize {
+pub(super) fn run_end(bytes: &[u8], mut at: usize) -> usize {
     // Most strings are names and words, and end within two machine words.
-    let mut at = 0;
-    while at < 2 * WORD {
-        let Some(word) = bytes[at..].first_chunk() else {
-            let rest = bytes[at..].iter();
-            return at + rest.take_while(|byte| !is_special(**byte)).count();
+    for _ in 0..2 {
+        let Some(word) = bytes.get(at..at + WORD).and_then(|word| word.try_into().ok()) else {
+            return long_run_end(bytes, at);
         };
-        let marks = special_marks(u64::from_le_bytes(*word));
+        let marks = marks(u64::from_le_bytes(word));
         if marks != 0 {
             return at + (marks.trailing_zeros() / 8) as usize;
         }
         at += WORD;
     }
-    at + plain_long(&bytes[at..])
+    long_run_end(bytes, at)
 }
 
 const WORD: usize = size_of::<u64>();
 
-/// The same for what is long: searched first, and then held against the control characters, both many bytes at a time.
-fn plain_long(bytes: &[u8]) -> usize {
-    let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    let run = &bytes[..end];
-    if !has_control(run) {
-        return end;
-    }
-    run.iter().take_while(|byte| !is_special(**byte)).count()
-}
-
-/// Whether a control character is among these bytes.
-fn has_control(run: &[u8]) -> bool {
-    let Some(last) = run.last_chunk::<LANES>() else {
-        return run.iter().any(|byte| *byte < 0x20);
-    };
-    // In lanes of their own and without an end inside, which the compiler turns into wide instructions. The last lanes
-    // look at some bytes twice, which is less than looking at the rest one by one.
-    let mut least = [u8::MAX; LANES];
-    let (blocks, _) = run.as_chunks::<LANES>();
-    for block in blocks.iter().chain([last]) {
-        for (least, byte) in least.iter_mut().zip(block) {
-            *least = (*least).min(byte & 0xE0);
-        }
-    }
-    least.contains(&0)
-}
-
-const LANES: usize = 16;
-
-fn is_special(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\' || byte < 0x20
-}
-
-/// The top bit of the first byte that is special, and of some behind it.
+/// The same behind an escape, where the run before it was so long: lines of a text are as long as each other.
 #[inline]
-fn special_marks(word: u64) -> u64 {
+pub(super) fn next_run_end(bytes: &[u8], at: usize, last: usize) -> usize {
+    if last > 2 * WORD { long_run_end(bytes, at) } else { run_end(bytes, at) }
+}
+
+/// The same for what is long.
+fn long_run_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
+}
+
+/// The top bit of the first byte that is a quote or a backslash, and of some behind it.
+#[inline]
+fn marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;
     // A borrow reaches only bytes behind the first that is zero, so that the lowest mark is always true.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
-    let quotes = zeros(word ^ (ONES * 0x22));
-    let backslashes = zeros(word ^ (ONES * 0x5C));
-    let controls = word.wrapping_sub(ONES * 0x20) & !word;
-    (quotes | backslashes | controls) & TOPS
+    (zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5C))) & TOPS
 }
+
+/// Whether a control character is among these bytes.
+pub(super) fn has_control(bytes: &[u8]) -> bool {
+    // In lanes of their own and without an end inside, which the compiler turns into wide instructions.
+    let mut least = [u8::MAX; LANES];
+    let (blocks, rest) = bytes.as_chunks::<LANES>();
+    for block in blocks {
+        for (least, byte) in least.iter_mut().zip(block) {
+            *least = (*least).min(*byte);
+        }
+    }
+    let least = least.iter().fold(u8::MAX, |least, byte| least.min(*byte));
+    rest.iter().fold(least, |least, byte| least.min(*byte)) < 0x20
+}
+
+const LANES: usize = 32;
 
 /// How long the escape is whose backslash is the first byte, whatever it stands for.
 pub(super) fn escape_length(bytes: &[u8]) -> Result<usize, Unsure> {
@@ -121,21 +111,37 @@ fn four_hex(bytes: &[u8], at: usize) -> Result<u32, Unsure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, unescape};
+    use super::{has_control, run_end, unescape};
 
     #[test]
-    fn a_special_byte_is_found_wherever_it_stands() {
-        for special in [b'"', b'\\', 0, 0x1F, b'\n'] {
+    fn a_quote_or_a_backslash_is_found_wherever_it_stands() {
+        for special in [b'"', b'\\'] {
             for length in 0..70 {
                 let mut bytes = vec![b'a'; length];
-                assert_eq!(plain(&bytes), length);
+                assert_eq!(run_end(&bytes, 0), length);
                 for at in 0..length {
                     bytes[at] = special;
                     // What stands behind the first one never counts.
                     bytes[length - 1] = special;
-                    assert_eq!(plain(&bytes), at, "{special} at {at} of {length}");
+                    for from in 0..=at {
+                        assert_eq!(run_end(&bytes, from), at, "{special} at {at} of {length}");
+                    }
                     bytes[at] = [0x20, 0x7F, 0x80, 0xFF, b'!', b'#', b'[', b']'][at % 8];
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_control_character_is_found_wherever_it_stands() {
+        for length in 0..70 {
+            let mut bytes: Vec<u8> =
+                (0..length).map(|at| [0x20, 0x7F, 0x80, 0xFF][at % 4]).collect();
+            assert!(!has_control(&bytes), "{length}");
+            for at in 0..length {
+                let plain = std::mem::replace(&mut bytes[at], [0, 0x1F, b'\n'][at % 3]);
+                assert!(has_control(&bytes), "{at} of {length}");
+                bytes[at] = plain;
             }
         }
     }

@@ -6,8 +6,9 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::{Unsure, read_json, read_quickly};
+use super::{Unsure, read_json, read_known, read_quickly};
 use crate::{
     CallToolResult, CreateMessageParams, DiscoverResult, GetPromptResult, ListResourcesResult,
     ListToolsResult, Message, ProgressToken, Raw, ReadResourceResult,
@@ -19,6 +20,9 @@ fn compare<T: DeserializeOwned + Debug>(text: &str) -> Result<(), Unsure> {
     let both = read_json::<T>(text);
     let shown = |read: &Result<T, serde_json::Error>| format!("{read:?}");
     assert_eq!(shown(&both), shown(&theirs), "{text}");
+    if serde_json::from_str::<&RawValue>(text).is_ok() {
+        assert_eq!(shown(&read_known::<T>(text)), shown(&theirs), "{text}, known to be JSON");
+    }
     let ours = read_quickly::<T>(text)?;
     let theirs = theirs.unwrap_or_else(|error| panic!("{text} was read as {ours:?}: {error}"));
     assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{text}");

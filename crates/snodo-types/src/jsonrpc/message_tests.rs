@@ -150,3 +150,23 @@ fn debug_shows_the_head_and_never_the_content() {
     let shown = format!("{:?}", parse(r#"{"jsonrpc":"2.0","id":1,"result":{"token":"secret"}}"#));
     assert_eq!(shown, "Result { id: 1, bytes: 52 }");
 }
+
+#[test]
+fn what_a_message_carries_is_decoded_and_broken_text_in_one_that_was_put_together_is_refused() {
+    let read = |text: &str| parse(text).decode::<serde_json::Value>().expect("JSON");
+    let long = "a line with \\\"quotes\\\" and more than two words\\n".repeat(3);
+    let result = format!(r#"{{"a":[1,{{"b":"\u00e9{long}"}}],"c":null}}"#);
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+    assert_eq!(read(&text), serde_json::from_str::<serde_json::Value>(&result).expect("JSON"));
+    assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#)["code"], 1);
+    assert_eq!(read(r#"{"jsonrpc":"2.0","method":"m"}"#), serde_json::json!({}));
+    assert_eq!(
+        read(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[2]}"#),
+        serde_json::json!([2])
+    );
+    for broken in [r#"{"a":01}"#, r#"{"a":"\x"}"#, "{\"a\":\"\n\"}", r#"{"a":[}]"#, r#"{"a":1"#] {
+        let written = Message::result(&1.into(), broken);
+        assert!(written.decode::<serde_json::Value>().is_err(), "{broken}");
+        assert!(written.decode::<crate::CallToolResult>().is_err(), "{broken}");
+    }
+}

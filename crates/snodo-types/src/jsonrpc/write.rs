@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::message::{Form, Kind, Message, Name};
+use super::message::{Form, Kind, Message, Name, Origin};
 use super::{ErrorObject, RequestId};
 
 impl Message {
@@ -22,7 +22,12 @@ impl Message {
     pub fn request(id: &RequestId, method: &str, params: Option<&str>) -> Self {
         let mut text = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"#, json(id));
         let (method, params) = call(&mut text, method, params);
-        Self { text, form: Form::Request { id: id.clone(), method, params }, outside: None }
+        Self {
+            text,
+            form: Form::Request { id: id.clone(), method, params },
+            origin: Origin::Written,
+            outside: None,
+        }
     }
 
     /// A notification, written as a message; `params` is the text of an object.
@@ -37,7 +42,12 @@ impl Message {
     pub fn notification(method: &str, params: Option<&str>) -> Self {
         let mut text = r#"{"jsonrpc":"2.0","method":"#.to_owned();
         let (method, params) = call(&mut text, method, params);
-        Self { text, form: Form::Notification { method, params }, outside: None }
+        Self {
+            text,
+            form: Form::Notification { method, params },
+            origin: Origin::Written,
+            outside: None,
+        }
     }
 
     /// A result, written as a message; `result` is the text of an object.
@@ -54,7 +64,7 @@ impl Message {
         let end = text.len() - 1;
         let form =
             Form::Result { id: id.clone(), result: end - result.len()..end, kind: Kind::Unknown };
-        Self { text, form, outside: None }
+        Self { text, form, origin: Origin::Written, outside: None }
     }
 
     /// An error, written as a message; without an id it answers what could not be read.
@@ -71,7 +81,7 @@ impl Message {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json(&id));
         let end = text.len() - 1;
         let form = Form::Error { id: id.cloned(), error: end - error.len()..end };
-        Self { text, form, outside: None }
+        Self { text, form, origin: Origin::Written, outside: None }
     }
 }
 

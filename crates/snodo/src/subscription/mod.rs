@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use serde::de::DeserializeOwned;
-use snodo_types::{Body, Error, Message, SubscriptionFilter, read_json};
+use snodo_types::{Body, Error, Message, SubscriptionFilter};
 
 pub(crate) use self::bridge::Bridge;
 pub use self::listen::Listen;
@@ -199,11 +199,7 @@ impl Notification {
     ///
     /// They are not a `T` (-32000).
     pub fn params<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        let text = match self.0.body() {
-            Body::Notification { params: Some(params), .. } => params,
-            _ => "{}",
-        };
-        read_json(text).map_err(|error| Error::decode(error.to_string()))
+        self.0.decode().map_err(|error| Error::decode(error.to_string()))
     }
 
     /// The whole message, as the server sent it.
