@@ -32,6 +32,8 @@ pub(super) enum Transport {
 pub(super) enum Figure {
     /// Allocations for each operation; the bar is a number, not a ratio.
     Allocations,
+    /// Whatever was counted; the bar is a number.
+    Count,
     /// CPU time for each operation.
     Cpu,
     /// The client process only has to come to its end.
@@ -47,7 +49,7 @@ pub(super) enum Figure {
 impl Figure {
     /// Whether the bar is a number rather than a ratio.
     pub(super) fn is_absolute(self) -> bool {
-        matches!(self, Self::Allocations | Self::Ends | Self::Idle | Self::Peak)
+        matches!(self, Self::Allocations | Self::Count | Self::Ends | Self::Idle | Self::Peak)
     }
 }
 

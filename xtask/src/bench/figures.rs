@@ -38,7 +38,7 @@ impl Sample {
     fn figure(&self, figure: Figure) -> f64 {
         match figure {
             Figure::Allocations => self.allocations,
-            Figure::Cpu | Figure::Ends => self.cpu,
+            Figure::Count | Figure::Cpu | Figure::Ends => self.cpu,
             Figure::Idle => self.idle,
             Figure::P99 => self.p99,
             Figure::Peak => self.peak,

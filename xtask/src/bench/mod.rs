@@ -3,6 +3,7 @@
 //! Client and server run on one core, drivers take turns there and back, and each ratio is taken within one round; the
 //! median of the rounds is shown. What a run says is ratios, so that they hold on any machine.
 
+mod builds;
 mod cells;
 mod figures;
 mod gate;
@@ -17,7 +18,7 @@ use crate::tools::{self, Tool};
 
 use cells::{CELLS, COUNTED, Cell, Counted, Figure, Transport};
 use figures::{Line, Sample};
-use options::{Gate, Options};
+use options::{Build, Gate, Options};
 use stand::{Driver, Place, Run, Sink};
 
 /// `cargo xtask bench [OPTION…]`.
@@ -63,6 +64,9 @@ fn measure(options: &Options, drivers: &[Driver]) -> Result<Vec<Line>, String> {
     }
     lines.extend(figures::growth(&lines));
     lines.extend(figures::eras(&lines));
+    if options.build == Build::First {
+        lines.extend(builds::measure(options)?);
+    }
     Ok(lines)
 }
 
