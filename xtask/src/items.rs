@@ -2,7 +2,8 @@
 //!
 //! rustdoc tells what is public (as JSON, which only a nightly writes). docs/public-items.md says why. What has a name of
 //! its own counts: types, traits, functions, macros, modules, constants, and what is handed on from another crate; a crate
-//! that is handed on whole is one item, and what stands in it is its own.
+//! that is handed on whole is one item, and what stands in it is its own. Each type of the facade's own has an example, and
+//! each asynchronous function says what dropping its future does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +20,14 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let command = ["+nightly", "rustdoc", "--package", FACADE, "--all-features", "--lib"];
     let json = ["--", "-Z", "unstable-options", "--output-format", "json"];
     shell::output("cargo", &[&command[..], &json].concat())?;
-    let items = items(&shell::read(&format!("target/doc/{FACADE}.json"))?)?;
+    let told = shell::read(&format!("target/doc/{FACADE}.json"))?;
+    let items = items(&told)?;
     for (module, names) in by_module(&items) {
         println!("{module}: {}", names.join(", "));
     }
     println!("items: {} of at most {MOST} public items of {FACADE}", items.len());
-    let findings = findings(&items, &reasons(&shell::read(PAGE)?));
+    let mut findings = findings(&items, &reasons(&shell::read(PAGE)?));
+    findings.extend(undocumented(&told)?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -73,6 +76,46 @@ fn collect(
         items.insert(here);
     }
     Ok(())
+}
+
+/// Public types of the crate itself without an example, and asynchronous functions of theirs without a word about dropping.
+fn undocumented(text: &str) -> Result<Vec<String>, String> {
+    let document: Value =
+        serde_json::from_str(text).map_err(|error| format!("rustdoc: {error}"))?;
+    let index = &document["index"];
+    let docs = |item: &Value| item["docs"].as_str().unwrap_or_default().to_owned();
+    let name = |item: &Value| item["name"].as_str().unwrap_or_default().to_owned();
+    let mut findings = BTreeSet::new();
+    for item in index.as_object().into_iter().flat_map(serde_json::Map::values) {
+        let kind =
+            ["enum", "struct", "trait"].iter().find(|kind| item["inner"][**kind].is_object());
+        let (Some(kind), true, 0) =
+            (kind, item["visibility"] == "public", item["crate_id"].as_u64().unwrap_or(1))
+        else {
+            continue;
+        };
+        if !docs(item).contains("```") {
+            findings.insert(format!("{kind} {} has no example", name(item)));
+        }
+        let own = item["inner"][*kind]["impls"].as_array().into_iter().flatten();
+        let own = own.map(|id| &index[id.to_string()]["inner"]["impl"]);
+        let own = own.filter(|block| block["trait"].is_null());
+        for id in own.flat_map(|block| block["items"].as_array().into_iter().flatten()) {
+            let method = &index[id.to_string()];
+            let is_async = method["inner"]["function"]["header"]["is_async"] == true;
+            if is_async
+                && method["visibility"] == "public"
+                && !docs(method).contains("# Cancel safety")
+            {
+                findings.insert(format!(
+                    "{}::{} does not say `# Cancel safety`",
+                    name(item),
+                    name(method)
+                ));
+            }
+        }
+    }
+    Ok(findings.into_iter().collect())
 }
 
 /// The rows of the page: an item, and why it is public.
@@ -176,6 +219,32 @@ mod tests {
             "c::types is public, and docs/public-items.md does not say why",
         ];
         assert_eq!(findings(&items, &reasons(&page)), expected);
+    }
+
+    #[test]
+    fn a_type_without_an_example_and_a_future_without_a_word_about_dropping_are_told() {
+        let function = |name: &str, docs: &str, is_async: bool| {
+            json!({ "name": name, "visibility": "public", "docs": docs, "crate_id": 0,
+                "inner": { "function": { "header": { "is_async": is_async } } } })
+        };
+        let told = |docs: &str, safety: &str, visibility: &str| {
+            let text = told(&json!({
+                "2": { "name": "Own", "visibility": visibility, "crate_id": 0, "docs": docs,
+                    "inner": { "struct": { "impls": [7, 8] } } },
+                "7": { "inner": { "impl": { "trait": null, "items": [9, 10] } } },
+                "8": { "inner": { "impl": { "trait": { "path": "Future" }, "items": [11] } } },
+                "9": function("wait", safety, true),
+                "10": function("name", "", false),
+                "11": function("poll", "", true),
+            }));
+            undocumented(&text).expect("what rustdoc wrote")
+        };
+        let (example, safety) =
+            ("Words.\n\n```\nlet x = 1;\n```", "Waits.\n\n# Cancel safety\n\nYes.");
+        assert_eq!(told(example, safety, "public"), [""; 0]);
+        let expected = ["Own::wait does not say `# Cancel safety`", "struct Own has no example"];
+        assert_eq!(told("Words.", "Waits.", "public"), expected);
+        assert_eq!(told("Words.", "Waits.", "crate"), [""; 0]);
     }
 
     #[test]

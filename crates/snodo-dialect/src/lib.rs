@@ -77,6 +77,14 @@ impl fmt::Display for Era {
 /// One version of the protocol.
 ///
 /// Sealed: the versions this library speaks are those of [`ProtocolVersion`].
+///
+/// ```
+/// use snodo_dialect::{Era, dialect};
+/// use snodo_types::ProtocolVersion;
+///
+/// let newest = dialect(ProtocolVersion::V2026_07_28);
+/// assert_eq!((newest.era(), newest.version()), (Era::Stateless, ProtocolVersion::V2026_07_28));
+/// ```
 pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Which version it is.
     fn version(&self) -> ProtocolVersion;

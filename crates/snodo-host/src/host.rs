@@ -96,6 +96,10 @@ impl Host {
     }
 
     /// The tools of all servers. It does not fail: what is missing is told beside what there is.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels what is being asked of each server.
     pub async fn list_tools(&self) -> Lists<Tool> {
         let listed = gather(&self.members, Client::list_tools, |tool| tool.name.clone()).await;
         for member in self.members.iter() {
@@ -107,16 +111,28 @@ impl Host {
     }
 
     /// The prompts of all servers, named as tools are.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels what is being asked of each server.
     pub async fn list_prompts(&self) -> Lists<Prompt> {
         gather(&self.members, Client::list_prompts, |prompt| prompt.name.clone()).await
     }
 
     /// The resources of all servers; the name of each is its URI, which belongs to its server alone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels what is being asked of each server.
     pub async fn list_resources(&self) -> Lists<Resource> {
         self.by_uri(Client::list_resources, |resource| resource.uri.clone()).await
     }
 
     /// The templates of resources of all servers, by their URI template.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels what is being asked of each server.
     pub async fn list_resource_templates(&self) -> Lists<ResourceTemplate> {
         self.by_uri(Client::list_resource_templates, |template| template.uri_template.clone()).await
     }
@@ -165,6 +181,10 @@ impl Host {
     /// # Errors
     ///
     /// As for [`call_tool`](Self::call_tool).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`call_tool`](Self::call_tool).
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -181,6 +201,10 @@ impl Host {
     /// # Errors
     ///
     /// No server has this name (-32602, usage); else as for [`call_tool`](Self::call_tool).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`call_tool`](Self::call_tool).
     pub async fn read_resource(
         &self,
         server: &str,
@@ -195,6 +219,10 @@ impl Host {
     }
 
     /// Listens to all servers that are connected, and returns once each has agreed or refused.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives every subscription up, those that were agreed to as well.
     pub async fn listen(&self, filter: SubscriptionFilter) -> Changes {
         let mut running = JoinSet::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -224,6 +252,10 @@ impl Host {
     }
 
     /// Ends all connections politely, at the same time; each takes as long as [`Client::close`] may.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the rest to be ended without politeness, or by closing again.
     pub async fn close(&self) {
         let mut running = JoinSet::new();
         for client in self.members.iter().filter_map(|member| member.client.clone().ok()) {

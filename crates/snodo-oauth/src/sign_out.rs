@@ -24,6 +24,11 @@ impl OAuth {
     ///
     /// The tokens are forgotten all the same, unless it is of kind [`ErrorKind::Store`]; the
     /// authorization server could not be told.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped in the middle, this process has forgotten the tokens; the store may still hold them, and
+    /// the authorization server may not have been told.
     pub async fn sign_out(&self, url: &str, errands: &Errands) -> Result<(), Error> {
         let url = canonical(url)?;
         let session = self.session(&url).await?;

@@ -13,7 +13,39 @@ use crate::Transport;
 /// be made anew: after a probe that an older server did not take, after a lost session, after a
 /// process that ended. What should outlive one connection (a pool of sockets) belongs here.
 ///
-/// An implementation writes `async fn connect`; see the [crate's](crate) example.
+/// An implementation writes `async fn connect`:
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use snodo_transport::{Connect, Exchange, Transport};
+/// use snodo_types::{Envelope, TransportError};
+///
+/// struct Bus;
+///
+/// impl Transport for Bus {
+///     fn exchange(&self, _: Envelope) -> Exchange {
+///         Exchange::generate(|_| async { Ok(()) })
+///     }
+/// }
+///
+/// /// Where a bus is found.
+/// struct BusAddress(String);
+///
+/// impl Connect for BusAddress {
+///     type Transport = Bus;
+///
+///     async fn connect(&self) -> Result<Bus, TransportError> {
+///         Ok(Bus)
+///     }
+///
+///     fn target(&self) -> Cow<'_, str> {
+///         self.0.as_str().into()
+///     }
+/// }
+///
+/// assert_eq!(BusAddress("bus:orders".to_owned()).target(), "bus:orders");
+/// ```
 pub trait Connect: Send + Sync + 'static {
     /// What carries the messages.
     type Transport: Transport;

@@ -10,6 +10,11 @@ use snodo_types::{Envelope, Routing};
 use crate::Exchange;
 
 /// A future on the heap.
+///
+/// ```
+/// let ready: snodo_transport::BoxFuture<'static, u8> = Box::pin(std::future::ready(7));
+/// # drop(ready);
+/// ```
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What carries messages to one peer and back.
@@ -19,6 +24,28 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// rewrites an id, and it may refuse a second live exchange with the same id.
 ///
 /// Dropping the last handle to a transport ends it and everything it started.
+///
+/// ```
+/// use snodo_transport::{Exchange, Incoming, Transport};
+/// use snodo_types::{Envelope, Message};
+///
+/// /// Answers each request with an empty object.
+/// struct Agreeable;
+///
+/// impl Transport for Agreeable {
+///     fn exchange(&self, envelope: Envelope) -> Exchange {
+///         Exchange::generate(|sender| async move {
+///             let said = match envelope.id {
+///                 Some(id) => Incoming::Message(Message::result(&id.into(), "{}")),
+///                 None => Incoming::Sent,
+///             };
+///             sender.send(said).await;
+///             Ok(())
+///         })
+///     }
+/// }
+/// # assert!(Agreeable.abilities().notify);
+/// ```
 pub trait Transport: Send + Sync + 'static {
     /// Sends one message and gives back everything the peer says because of it.
     ///

@@ -4,6 +4,11 @@ use crate::object::object;
 use crate::{Members, Meta, Raw, RequestId};
 
 /// What ties progress to its request: a string or an integer, chosen by the requester.
+///
+/// ```
+/// let token: snodo_types::ProgressToken = 7.into();
+/// assert_eq!(token.to_string(), "7");
+/// ```
 pub type ProgressToken = RequestId;
 
 /// How far a request has come: the params of `notifications/progress`.

@@ -9,6 +9,12 @@ use crate::{
 };
 
 /// The result of `tools/list`.
+///
+/// ```
+/// let text = r#"{"tools":[{"name":"echo","inputSchema":{}}],"nextCursor":"2"}"#;
+/// let page: snodo_types::ListToolsResult = serde_json::from_str(text).expect("a page");
+/// assert_eq!((page.items[0].name.as_str(), page.next_cursor.as_deref()), ("echo", Some("2")));
+/// ```
 pub type ListToolsResult = Page<Tool>;
 /// The result of `resources/list`.
 pub type ListResourcesResult = Page<Resource>;
