@@ -88,7 +88,7 @@ fn setups() -> impl Iterator<Item = (ProtocolVersion, Way)> {
 }
 
 /// Runs a test in a process of its own; gives what it told.
-fn alone<F: Future<Output = Vec<String>>>(name: &str, test: impl Fn() -> F) -> String {
+pub(crate) fn alone<F: Future<Output = Vec<String>>>(name: &str, test: impl Fn() -> F) -> String {
     if std::env::var_os(ALONE).is_some() {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -212,7 +212,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// The resident bytes of this process.
-fn memory() -> u64 {
+pub(crate) fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
@@ -227,7 +227,7 @@ fn beside<F: Future<Output = ()>>(server: impl FnOnce() -> F + Send + 'static) {
 }
 
 /// What a server says to a request; nothing to what needs more.
-fn answer(asked: &Value) -> Option<Value> {
+pub(crate) fn answer(asked: &Value) -> Option<Value> {
     let result = match asked["method"].as_str()? {
         "initialize" => json!({
             "protocolVersion": asked["params"]["protocolVersion"],
@@ -240,7 +240,7 @@ fn answer(asked: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }))
 }
 
-fn acknowledged(asked: &Value) -> String {
+pub(crate) fn acknowledged(asked: &Value) -> String {
     let meta = json!({ "io.modelcontextprotocol/subscriptionId": asked["id"] });
     let params = json!({ "notifications": asked["params"]["notifications"], "_meta": meta });
     let method = "notifications/subscriptions/acknowledged";

@@ -11,6 +11,7 @@ mod examples;
 mod faults;
 mod flood;
 mod headers;
+mod hostile;
 mod in_process;
 mod kit;
 mod legacy;

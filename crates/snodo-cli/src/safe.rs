@@ -37,9 +37,9 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters (C0, DEL, C1), and those that change the direction of what follows.
+/// What the library escapes in its errors is escaped here.
 fn is_unsafe(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    snodo::types::steers(character)
 }
 
 /// Shows each character that is to go as an escape, so that a reader sees that it was there.
@@ -75,9 +75,11 @@ mod tests {
     #[test]
     fn no_character_that_steers_a_terminal_survives() {
         let mut every: String = (0..=0x9f).filter_map(char::from_u32).collect();
-        every.extend(('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}'));
+        every.extend(('\u{2028}'..='\u{202e}').chain('\u{2066}'..='\u{2069}'));
+        every.push_str("\u{61c}\u{200e}\u{200f}");
         for shown in [text(&every), line(&every)] {
             assert!(shown.contains(r"\u{1b}") && shown.contains(r"\u{9b}"), "{shown}");
+            assert!(shown.contains(r"\u{200f}") && shown.contains(r"\u{2028}"), "{shown}");
             assert!(shown.contains(r"\u{7f}") && shown.contains(r"\u{202e}"), "{shown}");
             let steers = |c: char| c.is_control() && c != '\n' && c != '\t' || c > '\u{7e}';
             assert!(!shown.chars().any(steers), "{shown:?}");

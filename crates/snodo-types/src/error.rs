@@ -71,6 +71,11 @@ pub enum Cause {
         /// The result, to be answered by hand.
         asked: Box<InputRequired>,
     },
+    /// The pages of a list take more room together than is allowed.
+    ListLimit {
+        /// How many bytes were allowed.
+        limit: usize,
+    },
     /// The server asked for input in a way that cannot be answered.
     MalformedInput {
         /// What is wrong.
@@ -202,6 +207,13 @@ impl Error {
             "the list came back to a cursor that it had given before",
         )
         .with_cause(Cause::RepeatedCursor { cursor: cursor.into() })
+    }
+
+    /// A list whose pages take more than `limit` bytes: -32000, transport.
+    #[must_use]
+    pub fn list_limit(limit: usize) -> Self {
+        let message = format!("the list takes more than {limit} bytes");
+        Self::new(Kind::Transport, Self::TRANSPORT, message).with_cause(Cause::ListLimit { limit })
     }
 
     /// A list that goes on after `limit` pages: -32000, transport.

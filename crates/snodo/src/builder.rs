@@ -93,6 +93,13 @@ impl Builder {
         self
     }
 
+    /// The most bytes that a whole list may take, its text and its items together; 64 MiB unless
+    /// set. Whoever takes the pages one at a time has each of them alone in memory.
+    pub fn max_list_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_list_bytes = bytes;
+        self
+    }
+
     /// The most pages of one list that are fetched; 1,000 unless set, at least 1.
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.options.max_pages = pages.max(1);

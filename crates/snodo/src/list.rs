@@ -84,7 +84,8 @@ impl<T> fmt::Debug for ListKind<T> {
     }
 }
 
-/// A list that is fetched when it is awaited: every page, at most the client's `max_pages`.
+/// A list that is fetched when it is awaited: every page, at most the client's `max_pages` and no
+/// more than its `max_list_bytes`.
 ///
 /// An item that cannot be read is left out and logged; it never loses the list.
 ///
@@ -99,8 +100,9 @@ impl<T> fmt::Debug for ListKind<T> {
 ///
 /// # Errors
 ///
-/// What a page's [`Request`] may give; and -32000 (`Transport`) when the server repeats a cursor or
-/// goes on after the last page allowed. What was fetched before is given up.
+/// What a page's [`Request`] may give; and -32000 (`Transport`) when the server repeats a cursor,
+/// goes on after the last page allowed, or sends more than is allowed. What was fetched before is
+/// given up.
 ///
 /// Before 2026-07-28 a cursor is of one session: a list whose session is lost between two pages begins
 /// anew, once.
@@ -196,10 +198,11 @@ impl<T: Item + Send + 'static> IntoFuture for List<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let kept = self.client.core().desk().is_some();
+            let limit = self.client.core().options.max_list_bytes;
             let mut again = Some(self.again());
             let mut pages = self.pages();
             let mut items = Vec::new();
-            let mut read = 0;
+            let (mut read, mut bytes) = (0, 0);
             while let Some(page) = pages.next().await {
                 match page {
                     // 2026-07-28, caching, "Interaction with Pagination": kept pages may lead to a
@@ -211,10 +214,18 @@ impl<T: Item + Send + 'static> IntoFuture for List<T> {
                                 || kept && error.code() == ErrorObject::INVALID_PARAMS) =>
                     {
                         let Some(list) = again.take() else { return Err(error) };
-                        (pages, items, read) = (list.pages(), Vec::new(), 0);
+                        (pages, items, read, bytes) = (list.pages(), Vec::new(), 0, 0);
                         continue;
                     }
-                    page => items.append(&mut page?.into_inner().items),
+                    page => {
+                        let page = page?;
+                        bytes += page.raw().len() + page.items.len() * size_of::<T>();
+                        if bytes > limit {
+                            let target = &pages.list.client.core().target;
+                            return Err(Error::list_limit(limit).at(pages.list.kind.method, target));
+                        }
+                        items.append(&mut page.into_inner().items);
+                    }
                 }
                 read += 1;
             }

@@ -158,6 +158,7 @@ fn name(cause: &Cause) -> &'static str {
         Cause::Decode(_) => "Decode",
         Cause::InputHandler { .. } => "InputHandler",
         Cause::InputRequired(_) => "InputRequired",
+        Cause::ListLimit { .. } => "ListLimit",
         Cause::MalformedInput { .. } => "MalformedInput",
         Cause::MaxInputRounds { .. } => "MaxInputRounds",
         Cause::MaxTotalTimeout => "MaxTotalTimeout",

@@ -88,6 +88,9 @@ fn list_fix(error: &Error) -> &'static str {
         Some(Cause::RepeatedCursor { .. } | Cause::PageLimit { .. }) => {
             "leave `nextCursor` out on the last page, and never give one twice"
         }
+        Some(Cause::ListLimit { .. }) => {
+            "list less, or keep what is long out of descriptions and schemas"
+        }
         Some(Cause::Timeout) => "answer every request",
         _ => "answer the list, or leave the capability out",
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::secrets::Log;
 use super::{Call, Peer, once, session, settle, stateless, timed};
-use crate::types::{Cause, Kind};
+use crate::types::{Cause, Kind, Tool};
 use crate::{Client, ListKind};
 
 /// A peer whose pages are these, whatever cursor it is asked for.
@@ -95,6 +95,23 @@ async fn a_cursor_that_comes_back_or_a_list_without_end_is_given_up_with_the_cur
     let peer = endless();
     connect(&peer).await.list_tools().await.expect_err("no end");
     assert_eq!(peer.sent().len(), 1000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_may_take_as_much_as_is_allowed_and_no_more() {
+    let two = || pages([page(&["a"], json!("c1")), json!({ "tools": [] })]);
+    let whole = |bytes| async move {
+        let client = stateless().max_list_bytes(bytes).connect(two()).await.expect("connected");
+        client.list_tools().await
+    };
+    let text =
+        page(&["a"], json!("c1")).to_string().len() + json!({ "tools": [] }).to_string().len();
+    let least = text + size_of::<Tool>();
+    assert_eq!(whole(least).await.expect("it fits").len(), 1);
+    let error = whole(least - 1).await.expect_err("a byte too much");
+    assert_eq!((error.kind(), error.code()), (Kind::Transport, -32000));
+    assert!(matches!(error.cause(), Some(Cause::ListLimit { limit }) if *limit == least - 1));
+    assert!(error.to_string().starts_with("tools/list at the peer: "), "{error}");
 }
 
 // S-33
