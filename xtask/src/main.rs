@@ -16,6 +16,7 @@ mod cases;
 mod conformance;
 mod coverage;
 mod deny;
+mod full;
 mod fuzz;
 mod graph;
 mod harness;
@@ -159,7 +160,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "full",
-        about: "test and the slow things; writes docs/full.md",
+        about: "test and the slow things, or some steps; writes docs/full.md",
         run: test::run_full,
     },
 ];

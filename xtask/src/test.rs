@@ -7,22 +7,41 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
+use crate::full::Page;
 use crate::metadata::Metadata;
 use crate::shell;
 use crate::step::{self, Step};
 
 /// `cargo xtask test`.
 pub(crate) fn run(_arguments: &[String]) -> Outcome {
-    conclude(&run_all(STEPS)?)
+    conclude(&run_all(STEPS, |_| Ok(()))?)
 }
 
-/// `cargo xtask full`: the same and the slow things, with a page about it.
-pub(crate) fn run_full(_arguments: &[String]) -> Outcome {
-    let done = run_all(&[STEPS, SLOW_STEPS].concat())?;
+/// `cargo xtask full [STEP…]`: the same and the slow things, with a page about it.
+pub(crate) fn run_full(arguments: &[String]) -> Outcome {
+    let steps = [STEPS, SLOW_STEPS].concat();
+    if let Some(other) =
+        arguments.iter().find(|name| steps.iter().all(|part| part.name != name.as_str()))
+    {
+        let names: Vec<_> = steps.iter().map(|part| part.name).collect();
+        return Err(format!("no step `{other}`; there are {}", names.join(", ")));
+    }
+    let old = fs::read_to_string(shell::root().join(PAGE)).unwrap_or_default();
+    let mut page = Page::of(steps.iter().map(|part| part.name), &old);
     let date = shell::output("date", &["-u", "+%Y-%m-%d"])?;
     let commit = shell::output("git", &["rev-parse", "--short", "HEAD"])?;
-    fs::write(shell::root().join(PAGE), page(&done, date.trim(), commit.trim()))
-        .map_err(|error| format!("{PAGE}: {error}"))?;
+    let tracked = ["status", "--porcelain", "--untracked-files=no"];
+    let more = if shell::output("git", &tracked)?.is_empty() { "" } else { "+" };
+    let when = format!("{} | {}{more}", date.trim(), commit.trim());
+    let wanted =
+        |part: &&Part| arguments.is_empty() || arguments.iter().any(|name| name == part.name);
+    let parts: Vec<_> = steps.iter().filter(wanted).copied().collect();
+    let done = run_all(&parts, |done| {
+        page.note(done.name, done.word(), done.took.as_secs_f64(), &when);
+        // What a long run has found is kept, whatever becomes of the rest of it.
+        fs::write(shell::root().join(PAGE), page.written())
+            .map_err(|error| format!("{PAGE}: {error}"))
+    })?;
     println!("wrote {PAGE}");
     conclude(&done)
 }
@@ -108,11 +127,15 @@ struct Done {
     took: Duration,
 }
 
-fn run_all(parts: &[Part]) -> Result<Vec<Done>, String> {
+fn run_all(parts: &[Part], mut note: impl FnMut(&Done) -> Outcome) -> Result<Vec<Done>, String> {
     println!("{}", disk(&shell::output("df", &["-Pk", "."])?));
     let own = std::env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
     let own = own.to_str().ok_or("the path of this program is no UTF-8")?;
-    Ok(parts.iter().map(|part| part.run(own)).collect())
+    let run = |part: &Part| {
+        let done = part.run(own);
+        note(&done).map(|()| done)
+    };
+    parts.iter().map(run).collect()
 }
 
 /// What is said of the disk, from what `df -Pk` printed: a disk that fills up fails in places that do not say so.
@@ -179,22 +202,6 @@ fn conclude(done: &[Done]) -> Outcome {
 fn closing_lines(log: &str) -> &str {
     let summary = log.rfind("\n     Summary [").map(|at| &log[at + 1..]);
     summary.unwrap_or(log).trim_end()
-}
-
-/// The text of docs/full.md.
-fn page(done: &[Done], date: &str, commit: &str) -> String {
-    let mut page = format!(
-        "# The last full run\n\nWritten by `cargo xtask full` on {date}, at {commit}.\n\n| Step | Result | Seconds |\n|---|---|---|\n"
-    );
-    for done in done {
-        page.push_str(&format!(
-            "| {} | {} | {:.0} |\n",
-            done.name,
-            done.word(),
-            done.took.as_secs_f64()
-        ));
-    }
-    page
 }
 
 const fn part(name: &'static str, work: Work, minutes: u64) -> Part {
@@ -281,14 +288,9 @@ mod tests {
     }
 
     #[test]
-    fn the_page_tells_the_date_and_each_result() {
-        let page = page(
-            &[done("fmt", Ok(())), done("tidy", Err("words".to_owned()))],
-            "1970-01-01",
-            "abc",
-        );
-        assert!(page.contains("on 1970-01-01, at abc."), "{page}");
-        assert!(page.ends_with("| fmt | ok | 2 |\n| tidy | FAILED | 2 |\n"), "{page}");
+    fn a_step_that_is_none_is_refused_before_anything_runs() {
+        let error = run_full(&["fast".to_owned()]).expect_err("none");
+        assert!(error.starts_with("no step `fast`; there are fmt, clippy"), "{error}");
     }
 
     #[test]
