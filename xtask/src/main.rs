@@ -23,7 +23,9 @@ mod harness;
 mod items;
 mod metadata;
 mod package;
+mod reliability;
 mod shell;
+mod soak;
 mod source;
 mod spans;
 mod step;
@@ -131,6 +133,16 @@ const COMMANDS: &[Command] = &[
         name: "items",
         about: "what the facade makes public, and why (nightly)",
         run: items::run,
+    },
+    Command {
+        name: "soak",
+        about: "calls for a long time, and whether anything grows [--seconds N]",
+        run: soak::run,
+    },
+    Command {
+        name: "reliability",
+        about: "all that shows that it stands; the figures of its page [--check] [PART…]",
+        run: reliability::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {

@@ -229,6 +229,7 @@ const STEPS: &[Part] = &[
     part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
     closing(part("deny", Work::Own(&["deny"]), 2), 1),
     closing(part("cases", Work::Own(&["cases"]), 15), 1),
+    closing(part("soak", Work::Own(&["soak", "--seconds", "60"]), 15), 1),
     closing(part("zoo", Work::Own(&["zoo"]), 25), 30),
     closing(part("conformance", Work::Own(&["conformance"]), 25), 1),
     closing(part("authority", Work::Own(&["authority"]), 15), 1),
@@ -241,6 +242,7 @@ const SLOW_STEPS: &[Part] = &[
     closing(part("package", Work::Own(&["package"]), 30), 1),
     closing(part("minimal", Work::Own(&["minimal"]), 30), 1),
     closing(part("fuzz", Work::Own(&["fuzz", "--seconds", "60"]), 60), 7),
+    closing(part("soak-hour", Work::Own(&["soak", "--seconds", "3600"]), 90), 1),
     closing(part("cargo-deny", Work::Own(&["deny", "--full"]), 30), 1),
 ];
 
