@@ -21,7 +21,10 @@ mod fuzz;
 mod graph;
 mod harness;
 mod items;
+mod lines;
 mod metadata;
+mod miri;
+mod mutants;
 mod package;
 mod reliability;
 mod shell;
@@ -143,6 +146,21 @@ const COMMANDS: &[Command] = &[
         name: "reliability",
         about: "all that shows that it stands; the figures of its page [--check] [PART…]",
         run: reliability::run,
+    },
+    Command {
+        name: "miri",
+        about: "types and engine under an interpreter that sees undefined behaviour",
+        run: miri::run,
+    },
+    Command {
+        name: "lines",
+        about: "the lines of the lower crates that their tests run [--show]",
+        run: lines::run,
+    },
+    Command {
+        name: "mutants",
+        about: "breaks the engine in many places, each of which a test has to see [--all]",
+        run: mutants::run,
     },
     Command { name: "cases", about: "the given cases", run: cases::run },
     Command {

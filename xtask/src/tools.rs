@@ -12,6 +12,8 @@ use crate::shell;
 /// What cannot come with cargo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tool {
+    /// Reads what a program that was built for it counted.
+    Llvm,
     Microsocks,
     Nginx,
     Node,
@@ -48,6 +50,26 @@ pub(crate) fn cargo_fuzz() -> Outcome {
     cargo_tool("cargo-fuzz", "0.13.2", &["fuzz", "--version"])
 }
 
+/// Sees to it that `cargo mutants` runs.
+pub(crate) fn cargo_mutants() -> Outcome {
+    cargo_tool("cargo-mutants", "27.1.0", &["mutants", "--version"])
+}
+
+/// Sees to it that `cargo miri` runs.
+pub(crate) fn miri() -> Outcome {
+    if runs("rustup", &["run", "nightly", "cargo", "miri", "--version"]) {
+        return Ok(());
+    }
+    println!("adding miri to the nightly toolchain");
+    let add = ["component", "add", "--toolchain", "nightly", "miri", "rust-src"];
+    shell::output("rustup", &add).map(drop)
+}
+
+/// The name of one of LLVM's tools: as a variable has it, or as Debian does.
+pub(crate) fn llvm(variable: &str, tool: &str) -> String {
+    env::var(variable).unwrap_or_else(|_| format!("{tool}-19"))
+}
+
 /// `cargo xtask peers`: what some tests run against, where it is not there yet.
 pub(crate) fn install_peers(_arguments: &[String]) -> Outcome {
     need(PEERS)
@@ -77,6 +99,9 @@ pub(crate) fn need(tools: &[Tool]) -> Outcome {
 impl Tool {
     fn is_there(self) -> bool {
         match self {
+            Self::Llvm => {
+                LLVM.iter().all(|(variable, tool)| runs(&llvm(variable, tool), &["--version"]))
+            }
             Self::Node => runs("node", &["--version"]) && runs("npm", &["--version"]),
             Self::Microsocks => stands("microsocks"),
             Self::Nginx => stands("nginx"),
@@ -89,6 +114,7 @@ impl Tool {
 
     fn packages(self) -> &'static [&'static str] {
         match self {
+            Self::Llvm => &["llvm-19"],
             Self::Microsocks => &["microsocks"],
             Self::Nginx => &["nginx"],
             Self::Node => &["nodejs", "npm"],
@@ -169,6 +195,9 @@ fn runs(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// What `cargo xtask lines` needs, and the variables that name it.
+const LLVM: [(&str, &str); 3] =
+    [("LLVM_AR", "llvm-ar"), ("LLVM_COV", "llvm-cov"), ("LLVM_PROFDATA", "llvm-profdata")];
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
 #[cfg(test)]

@@ -120,7 +120,8 @@ fn check_number(schema: &PrimitiveSchema, number: &Number) -> Result<(), String>
 }
 
 fn is_whole(number: &Number) -> bool {
-    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0)
+    // Of an integer too large for it the nearest float is whole as well.
+    number.as_f64().is_some_and(|value| value.fract() == 0.0)
 }
 
 fn check_text(schema: &PrimitiveSchema, text: &str) -> Result<(), String> {
@@ -249,5 +250,91 @@ mod tests {
         );
         assert!(uri("mailto:ada@example.com") && !uri("example.com") && !uri(":x"));
         assert!(form("unheard-of")("anything"));
+    }
+
+    // ELI-04, ELI-05
+    #[test]
+    fn bounds_are_part_of_what_fits() {
+        let fits = |field: &serde_json::Value, value: serde_json::Value| {
+            let schema = json!({ "type": "object", "properties": { "x": field } });
+            check(&schema.into(), &json!({ "x": value }).into()).is_ok()
+        };
+        let number = json!({ "type": "number", "minimum": 1.5, "maximum": 3 });
+        for (value, right) in [(1.4, false), (1.5, true), (2.0, true), (3.0, true), (3.1, false)] {
+            assert_eq!(fits(&number, json!(value)), right, "{value}");
+        }
+        let integer = json!({ "type": "integer" });
+        for value in
+            [json!(0), json!(-7), json!(i64::MIN), json!(u64::MAX), json!(4.0), json!(1e300)]
+        {
+            assert!(fits(&integer, value.clone()), "{value}");
+        }
+        for value in [json!(0.5), json!(-7.25), json!("7"), json!(true)] {
+            assert!(!fits(&integer, value.clone()), "{value}");
+        }
+        let text = json!({ "type": "string", "minLength": 2, "maxLength": 3 });
+        for (value, right) in
+            [("", false), ("é", false), ("éé", true), ("ééé", true), ("éééé", false)]
+        {
+            assert_eq!(fits(&text, json!(value)), right, "{value}");
+        }
+        let items = json!({ "type": "string", "enum": ["a", "b"] });
+        let choices = json!({ "type": "array", "items": items, "minItems": 1, "maxItems": 2 });
+        for (value, right) in [
+            (json!([]), false),
+            (json!(["a"]), true),
+            (json!(["a", "b"]), true),
+            (json!(["a", "b", "a"]), false),
+            (json!([7]), false),
+        ] {
+            assert_eq!(fits(&choices, value.clone()), right, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_format_is_refused() {
+        let fits = |format: &str, text: &str| {
+            let field = json!({ "type": "string", "format": format });
+            let schema = json!({ "type": "object", "properties": { "x": field } });
+            check(&schema.into(), &json!({ "x": text }).into()).is_ok()
+        };
+        let right = [
+            ("email", "a@b"),
+            ("email", "a@b@c"),
+            ("uri", "a+b-c.1:x"),
+            ("date", "2026-12-31"),
+            ("date", "2026-01-01"),
+            ("date-time", "2026-01-01t23:59:59z"),
+            ("date-time", "2026-01-01T00:00:00-08:00"),
+            ("date-time", "2026-01-01T00:00:00.123Z"),
+        ];
+        let wrong = [
+            ("email", "@b"),
+            ("email", "a@"),
+            ("email", "a b@c"),
+            ("email", "ab"),
+            ("uri", "a:"),
+            ("uri", "1a:x"),
+            ("uri", "a_b:x"),
+            ("uri", ""),
+            ("date", "2026-00-01"),
+            ("date", "2026-13-01"),
+            ("date", "2026-01-00"),
+            ("date", "2026-01-32"),
+            ("date", "26-01-01"),
+            ("date", "2026-1-01"),
+            ("date", "2026-01-1"),
+            ("date", "2026-01-01-01"),
+            ("date-time", "2026-01-01 00:00:00Z"),
+            ("date-time", "2026-01-01T00:00Z"),
+            ("date-time", "2026-01-01T00:00:0Z"),
+            ("date-time", "2026-01-01T0x:00:00Z"),
+            ("date-time", "2026-01-01T00:00:00"),
+            ("date-time", "2026-13-01T00:00:00Z"),
+        ];
+        right.iter().for_each(|(format, text)| assert!(fits(format, text), "{text} is a {format}"));
+        wrong
+            .iter()
+            .for_each(|(format, text)| assert!(!fits(format, text), "{text} is no {format}"));
     }
 }

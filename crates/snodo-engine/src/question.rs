@@ -306,3 +306,7 @@ fn write_elicitation(result: &ElicitResult) -> Result<Raw, String> {
 fn write<T: serde::Serialize>(value: &T) -> Result<Raw, String> {
     Raw::of(value).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+#[path = "question_tests.rs"]
+mod tests;

@@ -135,3 +135,20 @@ fn forgetting_says_whether_the_peer_may_still_be_at_work() {
     assert!(!pending.forget(2), "answered, though nobody read it");
     assert!(!pending.forget(3));
 }
+
+#[test]
+fn one_exchange_is_failed_beside_the_others() {
+    let mut pending = Pending::default();
+    open(&mut pending, 1);
+    open(&mut pending, 2);
+    assert!(poll(&mut pending, 1).is_pending() && poll(&mut pending, 2).is_pending());
+    let broken = || TransportError::new(TransportFault::Malformed, "broken");
+    assert!(pending.fail(1, broken()).is_some(), "its reader is to be woken");
+    assert!(pending.fail(1, broken()).is_none(), "once");
+    assert!(pending.fail(3, broken()).is_none(), "there is none");
+    let failed = poll(&mut pending, 1);
+    assert!(matches!(failed, Poll::Ready(Some(Err(error))) if error.message() == "broken"));
+    assert!(poll(&mut pending, 2).is_pending() && pending.closed().is_none());
+    pending.close(broken());
+    assert_eq!(pending.closed().map(TransportError::fault), Some(TransportFault::Malformed));
+}

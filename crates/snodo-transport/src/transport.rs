@@ -165,3 +165,7 @@ impl Default for Abilities {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "transport_tests.rs"]
+mod tests;

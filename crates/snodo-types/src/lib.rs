@@ -110,3 +110,7 @@ pub use tool::{TaskSupport, Tool, ToolAnnotations, ToolExecution};
 pub use trace_context::{InvalidTraceContext, TraceContext};
 pub use transport_error::{Processed, TransportError, TransportFault};
 pub use version::{ProtocolVersion, UnknownVersion};
+
+#[cfg(test)]
+#[path = "built_tests.rs"]
+mod built;

@@ -5,7 +5,7 @@ use snodo_types::{Kind, ProtocolVersion};
 
 use super::{V25A, V25B, V26};
 use crate::Role::{ClientNotification, ClientRequest, Embedded, ServerNotification, ServerRequest};
-use crate::{Role, dialect};
+use crate::{Catalog, Entry, Era, Role, dialect};
 
 /// The protocol's own table: a method, and who sends it in 2026-07-28, 2025-11-25 and 2025-06-18.
 /// `c` is the client, `s` the server, `i` the server within a result that asks for input.
@@ -148,4 +148,34 @@ fn what_a_client_may_not_ask_is_refused_by_name_and_version() {
             }
         }
     }
+}
+
+#[test]
+fn an_entry_is_what_was_said_of_it_and_nothing_else() {
+    const ENTRIES: &[Entry] = &[Entry::new("a", &[ServerRequest])];
+    let entry = Entry::new("x/y", &[ClientRequest, Embedded]);
+    assert!(entry.has(ClientRequest) && entry.has(Embedded) && !entry.has(ServerRequest));
+    assert_eq!((entry.mirrored(), entry.may_ask(), entry.reads()), (None, false, false));
+    assert_eq!(format!("{entry:?}"), "x/y [ClientRequest, Embedded]");
+    let entry = entry.mirroring("name");
+    assert_eq!((entry.mirrored(), entry.may_ask(), entry.reads()), (Some("name"), false, false));
+    let entry = entry.asking();
+    assert_eq!((entry.may_ask(), entry.reads()), (true, false));
+    assert!(entry.reading().reads());
+    let catalog = Catalog::new(ENTRIES);
+    assert_eq!(catalog.iter().map(Entry::method).collect::<Vec<_>>(), ["a"]);
+    assert!(catalog.entry("a").is_some() && catalog.entry("b").is_none());
+}
+
+// VER-01
+#[test]
+fn every_version_has_a_dialect_of_its_own_that_names_its_era() {
+    for version in ProtocolVersion::ALL {
+        let spoken = dialect(*version);
+        assert_eq!(spoken.version(), *version);
+        let era = if *version == V26 { "stateless" } else { "initialize" };
+        assert_eq!(spoken.era().to_string(), era, "{version}");
+        assert_eq!(spoken.roots_changed().is_none(), *version == V26, "{version}");
+    }
+    assert_eq!(format!("{:>12}", Era::Stateless), "   stateless");
 }

@@ -270,3 +270,21 @@ fn versions_before_know_no_extensions() {
     }
     assert!(dialect(V26).admit("reports/get").is_ok());
 }
+
+#[test]
+fn an_extension_that_says_no_more_than_its_methods_adds_nothing_else() {
+    assert!(Plain.result_types("tools/call").is_empty());
+    assert_eq!(Plain.capability().text(), "{}");
+    assert_eq!(Plain.routing(V26, "plain/ask", &Params::new()).iter().count(), 0);
+}
+
+#[test]
+fn a_request_shows_names_and_no_value_that_a_caller_gave() {
+    let mut request =
+        request("tools/call", &json!({ "name": "n", "arguments": { "key": "s3cret" } }));
+    request.meta.push(("com.example/k".into(), raw("\"s3cret\"")));
+    request.progress = true;
+    let shown = format!("{request:?}");
+    assert!(shown.contains("tools/call") && shown.contains("com.example/k"), "{shown}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}

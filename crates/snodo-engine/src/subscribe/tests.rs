@@ -185,3 +185,75 @@ fn no_acknowledgement_in_time_is_a_timeout() {
     line.subscription.handle_timeout(at);
     assert!(matches!(line.ending(), Ending::Failed(error) if error.code() == -32001));
 }
+
+#[test]
+fn while_a_person_is_waited_for_the_clock_of_the_acknowledgement_stands() {
+    let mut line = Line::open();
+    line.sent();
+    let at = line.subscription.deadline().expect("a clock");
+    line.subscription.handle_held(line.now);
+    assert_eq!(line.subscription.deadline(), None);
+    line.subscription.handle_timeout(at);
+    assert!(line.next().is_none());
+    line.subscription.handle_released(at);
+    assert_eq!(line.subscription.deadline(), Some(at + Duration::from_secs(30)));
+}
+
+#[test]
+fn it_waits_once_it_was_sent_and_what_came_was_told() {
+    let mut line = Line::open();
+    assert!(!line.subscription.is_waiting());
+    line.sent();
+    assert!(line.subscription.is_waiting());
+    line.hear(&note("notifications/subscriptions/acknowledged", r#""notifications":{},"#, 7));
+    assert!(!line.subscription.is_waiting());
+    line.next();
+    assert!(line.subscription.is_waiting());
+    line.hear(&note("notifications/tools/list_changed", "", 7));
+    assert!(!line.subscription.is_waiting());
+    line.next();
+    line.hear(r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete"}}"#);
+    assert!(!line.subscription.is_waiting());
+    line.ending();
+    assert!(line.subscription.is_waiting());
+}
+
+#[test]
+fn an_acknowledgement_that_says_nothing_is_none() {
+    for params in ["", r#","params":{}"#, r#","params":{"notifications":7}"#] {
+        let mut line = Line::open();
+        line.sent();
+        let method = "notifications/subscriptions/acknowledged";
+        line.hear(&format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#));
+        assert!(
+            matches!(line.ending(), Ending::Failed(error) if error.code() == -32000),
+            "{params}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_asks_instead_of_answering_ends_it() {
+    let mut line = Line::acknowledged();
+    line.hear(
+        r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","requestState":"s"}}"#,
+    );
+    assert!(matches!(line.ending(), Ending::Failed(_)));
+}
+
+#[test]
+fn a_request_of_the_server_s_own_and_a_second_acknowledgement_change_nothing() {
+    let mut line = Line::acknowledged();
+    line.hear(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    assert!(line.next().is_none());
+    line.hear(&note("notifications/subscriptions/acknowledged", r#""notifications":{},"#, 7));
+    assert!(line.next().is_none());
+    assert_eq!(line.subscription.strays(), 1);
+}
+
+#[test]
+fn what_is_changed_before_it_is_sent_is_sent() {
+    let mut line = Line::open();
+    line.subscription.request_mut().inbox.capacity = 3;
+    assert_eq!(line.sent().inbox.capacity, 3);
+}

@@ -175,3 +175,46 @@ fn a_message_says_of_what_type_its_result_is() {
     assert_eq!(of(r#"{"resultType":null}"#), None);
     assert_eq!(of("{}"), None);
 }
+
+#[test]
+fn every_kind_of_number_and_name_is_read_as_serde_reads_it() {
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "shown by Debug alone")]
+    struct Pair(u8, String);
+
+    #[derive(Debug, Deserialize)]
+    struct Nothing;
+
+    for text in [
+        "1",
+        "-1",
+        "300",
+        "70000",
+        "5000000000",
+        "1.5",
+        "1e3",
+        "-0",
+        "\"1\"",
+        "null",
+        "[1]",
+        "[1,\"a\"]",
+        "\"\\/\\f\\b\"",
+    ] {
+        let _ = compare::<i8>(text);
+        let _ = compare::<i16>(text);
+        let _ = compare::<i32>(text);
+        let _ = compare::<i64>(text);
+        let _ = compare::<u8>(text);
+        let _ = compare::<u16>(text);
+        let _ = compare::<u32>(text);
+        let _ = compare::<u64>(text);
+        let _ = compare::<f32>(text);
+        let _ = compare::<f64>(text);
+        let _ = compare::<String>(text);
+        let _ = compare::<Pair>(text);
+        let _ = compare::<Nothing>(text);
+        let _ = compare::<()>(text);
+        let _ = compare::<serde_json::Map<String, Value>>(text);
+    }
+    assert_eq!(Unsure.to_string(), "not sure");
+}

@@ -170,3 +170,29 @@ fn what_a_message_carries_is_decoded_and_broken_text_in_one_that_was_put_togethe
         assert!(written.decode::<crate::CallToolResult>().is_err(), "{broken}");
     }
 }
+
+#[test]
+fn a_message_shows_its_head_and_nothing_that_a_peer_said() {
+    let shown = |text: &str| {
+        let message = Message::try_from(text.to_owned()).expect("a message");
+        let shown = format!("{message:?}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+        shown
+    };
+    let result = shown(r#"{"jsonrpc":"2.0","id":7,"result":{"a":"s3cret"}}"#);
+    assert!(result.starts_with("Result { id: 7, bytes: "), "{result}");
+    let request = shown(r#"{"jsonrpc":"2.0","id":"x","method":"m","params":{"a":"s3cret"}}"#);
+    assert!(request.starts_with(r#"Request { id: "x", method: "m", bytes: "#), "{request}");
+    let told = shown(r#"{"jsonrpc":"2.0","method":"m","params":{"a":"s3cret"}}"#);
+    assert!(told.starts_with(r#"Notification { method: "m", bytes: "#), "{told}");
+    let error = shown(r#"{"jsonrpc":"2.0","id":1.5,"error":{"code":1,"message":"s3cret"}}"#);
+    assert!(error.starts_with("Error { id: 1.5, bytes: "), "{error}");
+    let malformed = Message::try_from("{}".to_owned()).expect_err("it is none");
+    assert!(!malformed.reason().is_empty() && malformed.to_string().contains(malformed.reason()));
+}
+
+#[test]
+fn only_a_notification_is_of_a_subscription() {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":4}}}"#;
+    assert_eq!(Message::parse(request).expect("a message").subscription_id(), None);
+}

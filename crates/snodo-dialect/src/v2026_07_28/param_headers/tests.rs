@@ -378,3 +378,24 @@ fn without_headers_or_before_2026_an_annotation_means_nothing() {
             .is_some_and(|plan| plan.is_err())
     );
 }
+
+#[test]
+fn whatever_stands_beside_a_property_is_passed_over() {
+    for beside in [json!(true), json!(1.5), json!(-7), json!(u64::MAX), json!("x"), json!(null)] {
+        let mut schema = property(json!({ "type": "string", "x-mcp-header": "P" }));
+        schema["properties"]["other"] = beside.clone();
+        schema["description"] = beside.clone();
+        assert_eq!(pairs(&plan(schema), &json!({ "p": "v" })).len(), 1, "{beside}");
+    }
+}
+
+#[test]
+fn a_schema_that_cannot_be_read_or_names_too_much_is_told_in_a_line() {
+    let broken = ParamHeaders::of(
+        &Raw::parse(r#"{"properties":{"p":1e999},"x-mcp-header":"A"}"#).expect("JSON"),
+    );
+    assert!(broken.expect_err("no number").contains("cannot be read"));
+    let long = "n".repeat(5_000);
+    let told = fault(property(json!({ "type": "string", "x-mcp-header": format!("{long} ") })));
+    assert!(told.contains('…') && told.len() < 1_000, "{told}");
+}

@@ -243,6 +243,22 @@ fn a_request_that_only_reads_is_sent_once_more_where_the_server_hung_up_before_i
     }
 }
 
+#[test]
+fn an_error_says_whether_the_request_may_be_made_again() {
+    let closed = || Some(TransportError::new(Closed, "closed"));
+    for (method, idempotent, repeats) in
+        [("tools/list", false, true), ("tools/call", false, false), ("tools/call", true, true)]
+    {
+        let mut line = Line::new(V25B, Request::new(method, Params::new()), patient());
+        if idempotent {
+            line.call = line.call.idempotent();
+        }
+        line.sends();
+        line.call.handle_closed(closed());
+        assert_eq!(line.failed().may_be_repeated(), repeats, "{method}");
+    }
+}
+
 // HTTPL-15, HTTPL-21
 #[test]
 fn a_session_lost_while_a_stream_is_resumed_repeats_what_only_reads_and_no_tool() {

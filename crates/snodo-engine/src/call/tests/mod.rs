@@ -1,6 +1,7 @@
 //! Calls, driven by hand: simulated time, no IO.
 
 mod answers;
+mod asked;
 mod meanwhile;
 mod never_stuck;
 mod put_off;
@@ -26,6 +27,7 @@ struct Agreed {
     version: ProtocolVersion,
     outfit: Outfit,
     identity: Identity,
+    carrier: Carrier,
     allowed: Vec<ProtocolVersion>,
 }
 
@@ -35,7 +37,7 @@ impl Agreed {
             dialect: dialect(self.version),
             outfit: &self.outfit,
             identity: &self.identity,
-            carrier: Carrier::default(),
+            carrier: self.carrier,
             allowed: &self.allowed,
         }
     }
@@ -57,7 +59,8 @@ impl Line {
             extensions: Extensions::new(),
         };
         let outfit = dialect(version).outfit(&identity, Carrier::default(), None);
-        let agreed = Agreed { version, outfit, identity, allowed: vec![V26, V25B] };
+        let carrier = Carrier::default();
+        let agreed = Agreed { version, outfit, identity, carrier, allowed: vec![V26, V25B] };
         Self { call: Call::new(request, limits), agreed, now: Instant::now(), last_id: 7 }
     }
 
