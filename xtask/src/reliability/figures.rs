@@ -3,6 +3,8 @@
 /// Where in what was printed the figure stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Figure {
+    /// Every line that has these words in it.
+    Each(&'static str),
     /// Each target has a line; their sum.
     Fuzz,
     /// The last line.
@@ -18,6 +20,13 @@ impl Figure {
     pub(super) fn read(self, printed: &str) -> Option<String> {
         let lines = || printed.lines().rev().map(str::trim).filter(|line| !line.is_empty());
         match self {
+            Self::Each(words) => {
+                let found = printed.lines().filter(|line| line.contains(words));
+                let found: Vec<String> = found
+                    .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+                    .collect();
+                (!found.is_empty()).then(|| found.join("; "))
+            }
             Self::Fuzz => fuzzed(printed),
             Self::Last => lines().next().map(str::to_owned),
             Self::Result => {
@@ -59,7 +68,12 @@ mod tests {
             Some("204 cells in 17.9 s; left: 0 descriptors")
         );
         assert_eq!(of(Figure::Result).as_deref(), Some("ok. 2 passed; 0 failed; 0 ignored"));
-        assert_eq!(of(Figure::With(" servers in ")), None);
+        assert_eq!((of(Figure::With(" servers in ")), of(Figure::Each(" % "))), (None, None));
+        let crates = "a    97.1 %  97 of 100 lines\nwords\nb    98.0 %  98 of 100 lines\n";
+        assert_eq!(
+            Figure::Each(" % ").read(crates).as_deref(),
+            Some("a 97.1 % 97 of 100 lines; b 98.0 % 98 of 100 lines")
+        );
         assert_eq!((of(Figure::Fuzz), Figure::Last.read(" \n")), (None, None));
         let fuzzed = "lines          ok, 10 inputs, 42 MiB at most\nevents         ok, 5 inputs, 50 MiB at most\n";
         assert_eq!(
