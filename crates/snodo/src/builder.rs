@@ -93,7 +93,7 @@ impl Builder {
         self
     }
 
-    /// The most bytes that a whole list may take, its text and its items together; 64 MiB unless
+    /// The most bytes that a whole list may take, its text and its items together; 256 MiB unless
     /// set. Whoever takes the pages one at a time has each of them alone in memory.
     pub fn max_list_bytes(mut self, bytes: usize) -> Self {
         self.options.max_list_bytes = bytes;

@@ -79,7 +79,7 @@ impl Default for Options {
             capabilities: Raw::empty_object(),
             timeout: Some(Duration::from_secs(30)),
             probe_timeout: Some(Duration::from_secs(10)),
-            max_list_bytes: 64 * 1024 * 1024,
+            max_list_bytes: 256 * 1024 * 1024,
             max_pages: 1000,
             handlers: Arc::default(),
             extensions: Extensions::new(),

@@ -5,11 +5,11 @@ use std::fs;
 use super::cells::Figure;
 use super::figures::{Line, Sample};
 use super::options::Options;
-use super::stand::MANIFEST;
+use super::stand::{Driver, MANIFEST};
 use crate::shell;
 
-/// Builds a minimal client of each library, each in an empty folder: CPU time, and how many crates are in it.
-pub(super) fn measure(options: &Options) -> Result<Vec<Line>, String> {
+/// Builds a minimal client of each of these libraries, each in an empty folder: CPU time, and how many crates are in it.
+pub(super) fn measure(options: &Options, drivers: &[Driver]) -> Result<Vec<Line>, String> {
     let mut lines = Vec::new();
     for (transport, most) in [("stdio", 50.0), ("HTTP", 85.0)] {
         let names = [format!("clean build, {transport}, CPU s"), format!("crates, {transport}")];
@@ -20,7 +20,9 @@ pub(super) fn measure(options: &Options) -> Result<Vec<Line>, String> {
             Line::new(&names[0], Figure::Cpu, None, Some(0.6)),
             Line::new(&names[1], Figure::Count, Some((most, most)), None),
         ];
-        for library in ["snodo", "rmcp", "tower"] {
+        for library in
+            LIBRARIES.iter().filter(|name| drivers.iter().any(|driver| driver.name == **name))
+        {
             let package = format!("minimal-{library}-{}", transport.to_lowercase());
             time.add(library, 0, seconds(&package).map(Sample::of));
             crates.add(library, 0, count(&package).map(Sample::of));
@@ -77,6 +79,9 @@ fn distinct(tree: &str) -> usize {
     names.retain(|name| !name.is_empty());
     names.len().saturating_sub(1)
 }
+
+/// The drivers that have minimal clients of their own.
+const LIBRARIES: &[&str] = &["snodo", "rmcp", "tower"];
 
 /// Where they are built, from the root: emptied before each.
 const TARGET: &str = "target/bench-minimal";

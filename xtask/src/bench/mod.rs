@@ -18,7 +18,7 @@ use crate::tools::{self, Tool};
 
 use cells::{CELLS, COUNTED, Cell, Counted, Figure, Transport};
 use figures::{Line, Sample};
-use options::{Build, Gate, Options};
+use options::{Gate, Options};
 use stand::{Driver, Place, Run, Sink};
 
 /// `cargo xtask bench [OPTION…]`.
@@ -64,9 +64,7 @@ fn measure(options: &Options, drivers: &[Driver]) -> Result<Vec<Line>, String> {
     }
     lines.extend(figures::growth(&lines));
     lines.extend(figures::eras(&lines));
-    if options.build == Build::First {
-        lines.extend(builds::measure(options)?);
-    }
+    lines.extend(builds::measure(options, drivers)?);
     Ok(lines)
 }
 
