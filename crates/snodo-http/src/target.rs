@@ -29,12 +29,15 @@ impl Target {
         if text.bytes().any(|byte| !byte.is_ascii_graphic()) {
             return Err(refused("has a character that needs percent-encoding"));
         }
+        if !text.contains("://") {
+            return Err(refused("has no scheme, such as https://"));
+        }
         let uri: Uri = text.parse().map_err(|_| refused("is not a URL"))?;
         let https = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
             Some(_) => return Err(refused("is neither http nor https")),
-            None => return Err(refused("has no scheme, such as https://")),
+            None => return Err(refused("is not a URL")),
         };
         let authority = uri.authority().ok_or_else(|| refused("names no host"))?;
         if authority.as_str().contains('@') {
@@ -212,6 +215,14 @@ mod tests {
             let error = Target::parse(url).expect_err(url);
             assert_eq!(error.fault(), TransportFault::Usage, "{url}");
             assert!(!error.message().contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_url_without_its_scheme_is_told_what_it_lacks() {
+        for url in ["localhost:9/mcp", "example.com/mcp", "/mcp", ""] {
+            let error = Target::parse(url).expect_err(url);
+            assert_eq!(error.message(), "the URL has no scheme, such as https://", "{url}");
         }
     }
 

@@ -19,9 +19,12 @@
 //! [`types`] (the words of the protocol), [`transport`] (to write a transport), [`dialect`] (what
 //! each version says), and the transports [`stdio`], [`http`] and [`direct`].
 //!
-//! The repository has a small program for each feature in `crates/snodo/examples`, and a guide to
-//! requests with their clocks and their cancelling in `docs/guides/requests.md`; results that are kept
-//! are the matter of `docs/guides/cache.md`, spans and metrics that of `docs/guides/observability.md`.
+//! Examples of what comes from other crates name those: read `snodo_types::X` as `snodo::types::X`,
+//! `snodo_stdio::X` as `snodo::stdio::X`, and so on.
+//!
+//! The repository has guides in `docs/guides` (`getting-started.md` first; `requests.md` for clocks and
+//! cancelling, `subscriptions.md` for events), and a small program for each feature in
+//! `crates/snodo/examples`.
 //!
 //! # Features
 //!
@@ -40,7 +43,8 @@
 //!
 //! # Runtime
 //!
-//! Futures run on tokio, with its time enabled. A client of a server in this process
+//! Futures run on tokio, with its time and its IO enabled (`#[tokio::main]` does that): `Stdio` and
+//! `Http` panic where a runtime has no IO. A client of a server in this process
 //! ([`Client::direct`]) runs on any executor.
 
 mod aside;
