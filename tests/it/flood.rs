@@ -32,7 +32,10 @@ const GROWTH: u64 = 8 * 1024 * 1024;
 const RUNS: usize = 5;
 
 /// How often all runs are made anew when the machine was too busy to compare them.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;
+
+/// What is sooner than a turn of a busy machine's scheduler counts as that.
+const TURN: Duration = Duration::from_millis(1);
 
 /// So many events a server writes at once.
 const BATCH: usize = 16;
@@ -123,7 +126,7 @@ async fn compare(version: ProtocolVersion, way: Way) -> String {
         told = format!(
             "99 of 100 calls within {quiet:?}, beside a flood within {flooded:?}; attempt {attempt}"
         );
-        if flooded <= 2 * quiet {
+        if flooded <= 2 * quiet.max(TURN) {
             return told;
         }
     }
