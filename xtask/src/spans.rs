@@ -126,8 +126,9 @@ const MANIFEST: &str = "tests/telemetry/Cargo.toml";
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 const SHOWN: usize = 30;
 
-/// How much of a call's instructions its span may take where nobody listens.
-const MOST: f64 = 0.01;
+/// How much of a call's instructions its span may take where nobody listens. Their own code takes a third of a
+/// hundredth; what else differs is what the compiler inlines in one build and not in the other.
+const MOST: f64 = 0.02;
 const FEW: u32 = 500;
 const MANY: u32 = 2_500;
 
@@ -136,11 +137,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_that_nobody_wants_may_cost_a_hundredth_and_no_more() {
+    fn spans_that_nobody_wants_may_cost_two_hundredths_and_no_more() {
         let counted = |off, on| Counted { absent: 10_000.0, off, on };
-        assert_eq!(counted(10_099.0, 20_000.0).judge(), Ok(()));
-        assert!(counted(10_101.0, 20_000.0).judge().is_err_and(|why| why.contains("pays")));
-        assert!(counted(9_899.0, 20_000.0).judge().is_err());
+        assert_eq!(counted(10_199.0, 20_000.0).judge(), Ok(()));
+        assert!(counted(10_201.0, 20_000.0).judge().is_err_and(|why| why.contains("pays")));
+        assert!(counted(9_799.0, 20_000.0).judge().is_err());
     }
 
     #[test]

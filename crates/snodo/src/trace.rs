@@ -9,6 +9,7 @@ use serde::Deserialize;
 use snodo_types::{Body, Error, Kind, Message, Outcome, ProtocolVersion};
 use tracing::field::Empty;
 use tracing::instrument::{Instrument, Instrumented};
+use tracing::level_filters::LevelFilter;
 use tracing::span::EnteredSpan;
 use tracing::{Span, info_span};
 
@@ -138,7 +139,14 @@ impl Drop for ConnectionSpan {
 
 impl CallSpan {
     /// It stands below the span in which the request is awaited.
+    #[inline]
     pub(crate) fn of(call: &Call) -> Self {
+        if LevelFilter::current() < LevelFilter::INFO { Self(None) } else { Self::told(call) }
+    }
+
+    /// Apart, so that who hears nothing pays one look at the level.
+    #[cold]
+    fn told(call: &Call) -> Self {
         let span = info_span!(
             target: "snodo",
             "snodo.call",
