@@ -2,8 +2,9 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll};
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use snodo_dialect::Outfit;
@@ -11,11 +12,12 @@ use snodo_engine::{Duty, Question, Refusal};
 use snodo_transport::{BoxFuture, Exchange, Incoming, Transport};
 use snodo_types::{Body, Envelope, Message, Raw, TransportError, TransportFault};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, Id, JoinHandle, JoinSet, coop};
 
 use crate::context::Context;
+use crate::timer::{self, Timer};
 
 /// The handle of a connection's attendant. Dropping it ends the task and every handler it runs.
 ///
@@ -26,6 +28,8 @@ use crate::context::Context;
 pub(crate) struct Attendant {
     handed: mpsc::Sender<Handed>,
     task: Option<AbortHandle>,
+    /// Taken by who ends the task: it tells what was read, and is over.
+    running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
 }
 
 /// The most replies on their way at once; what the server asks past them is not answered. Twice
@@ -34,6 +38,10 @@ const MAX_REPLIES: usize = 512;
 
 /// The most messages that calls may have handed over and the task has not taken yet.
 const MAX_HANDED: usize = 64;
+
+/// The most that is still told when the task ends: twice what a pipe keeps unread, and so all that
+/// was read before.
+const MAX_LAST: usize = 512;
 
 impl Attendant {
     /// Starts the task, on the runtime in reach. Without one, nothing is attended.
@@ -44,6 +52,7 @@ impl Attendant {
         unsolicited: Option<Exchange>,
     ) -> Self {
         let (handed, inbox) = mpsc::channel(MAX_HANDED);
+        let (stop, stopped) = oneshot::channel();
         let machine = context.machine();
         let post = Post {
             transport,
@@ -52,14 +61,15 @@ impl Attendant {
             machine,
             unsolicited,
             inbox,
+            stopped,
             replies: JoinSet::new(),
             handlers: JoinSet::new(),
             keys: Vec::new(),
         };
-        let task = match Handle::try_current() {
+        let running = match Handle::try_current() {
             Ok(runtime) => {
                 let scope = post.context.scope.clone();
-                Some(runtime.spawn(scope.of(post.attend())).abort_handle())
+                Some((stop, runtime.spawn(scope.of(post.attend()))))
             }
             Err(_) => {
                 tracing::warn!(
@@ -68,7 +78,8 @@ impl Attendant {
                 None
             }
         };
-        Self { handed, task }
+        let task = running.as_ref().map(|(_, task)| task.abort_handle());
+        Self { handed, task, running: Mutex::new(running) }
     }
 
     /// Hands something over. Where there is no room, the future waits for it: a question that is
@@ -87,12 +98,29 @@ impl Attendant {
         }
     }
 
-    /// Ends the task and every handler it runs. What is handed over afterwards is given up.
-    pub(crate) fn end(&self) {
-        if let Some(task) = &self.task {
-            task.abort();
-        }
+    /// Ends the task and every handler it runs, by the deadline. What was read before is told first;
+    /// nothing is sent any more, and what is handed over afterwards is given up.
+    async fn end(&self, deadline: Option<Instant>) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((stop, mut task)) = running else { return };
+        drop(stop);
+        let mut timer = Timer::default();
+        poll_fn(|cx| match Pin::new(&mut task).poll(cx) {
+            Poll::Ready(_) => Poll::Ready(()),
+            Poll::Pending => timer.poll(deadline, cx).map(drop),
+        })
+        .await;
+        task.abort();
     }
+}
+
+/// Ends attendants within this time; what is left of it is given back.
+pub(crate) async fn dismiss(attendants: [Option<&Attendant>; 2], limit: Duration) -> Duration {
+    let begun = timer::now();
+    for attendant in attendants.into_iter().flatten() {
+        attendant.end(begun.checked_add(limit)).await;
+    }
+    limit.saturating_sub(timer::now().saturating_duration_since(begun))
 }
 
 /// What may be handed to an attendant.
@@ -108,7 +136,9 @@ pub(crate) enum Handed {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        self.end();
+        if let Some(task) = &self.task {
+            task.abort();
+        }
     }
 }
 
@@ -120,6 +150,7 @@ struct Post {
     machine: snodo_engine::Attendant,
     unsolicited: Option<Exchange>,
     inbox: mpsc::Receiver<Handed>,
+    stopped: oneshot::Receiver<()>,
     replies: JoinSet<()>,
     handlers: JoinSet<Result<Raw, Refusal>>,
     /// Which task works on which question; bounded by the machine.
@@ -132,7 +163,7 @@ enum Event {
     /// The server's own stream broke and was opened anew.
     Back,
     Lost(u64),
-    /// The connection is gone.
+    /// The connection is gone, or to go.
     Over,
     Post(Envelope),
     StreamOver(Option<TransportError>),
@@ -146,7 +177,7 @@ impl Post {
                 Event::Arrived(message) => self.arrived(message),
                 Event::Back => self.context.reopened(),
                 Event::Lost(count) => self.context.miss(count),
-                Event::Over => return,
+                Event::Over => return coop::unconstrained(self.tell_last()).await,
                 Event::Post(envelope) => self.act(Duty::Send(envelope)),
                 Event::StreamOver(why) => {
                     self.unsolicited = None;
@@ -164,7 +195,24 @@ impl Post {
                 self.act(duty);
             }
             // A server that always has something to say must not keep the thread to itself.
-            tokio::task::coop::consume_budget().await;
+            coop::consume_budget().await;
+        }
+    }
+
+    /// Tells what was read before the end, as far as that is known without waiting.
+    async fn tell_last(mut self) {
+        for _ in 0..MAX_LAST {
+            match poll_fn(|cx| Poll::Ready(self.poll_arrival(cx))).await {
+                Poll::Ready(Event::Arrived(message)) => self.arrived(message),
+                Poll::Ready(Event::Lost(count)) => self.context.miss(count),
+                Poll::Ready(Event::Post(_)) => {}
+                Poll::Ready(_) | Poll::Pending => return,
+            }
+            while let Some(duty) = self.machine.poll() {
+                if matches!(duty, Duty::Notify(_) | Duty::Fault(_)) {
+                    self.act(duty);
+                }
+            }
         }
     }
 
@@ -220,6 +268,13 @@ impl Post {
             }
             Poll::Ready(None) | Poll::Pending => {}
         }
+        if Pin::new(&mut self.stopped).poll(cx).is_ready() {
+            return Poll::Ready(Event::Over);
+        }
+        self.poll_arrival(cx)
+    }
+
+    fn poll_arrival(&mut self, cx: &mut TaskContext<'_>) -> Poll<Event> {
         loop {
             let event = match self.inbox.poll_recv(cx) {
                 Poll::Ready(Some(Handed::Message(message))) => Event::Arrived(message),

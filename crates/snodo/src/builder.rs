@@ -150,8 +150,9 @@ impl Builder {
     }
 
     /// Calls a function with everything the server tells: log messages, changes, whatever is not the
-    /// progress of a request. It is called in the task that read the message and should not wait.
-    /// Over HTTP it makes versions that begin with `initialize` open the server's own stream.
+    /// progress of a request. It is called in the task that read the message and should not wait;
+    /// what was read before [`Client::close`](crate::Client::close) is told before that ends. Over
+    /// HTTP it makes versions that begin with `initialize` open the server's own stream.
     pub fn on_notification(
         mut self,
         function: impl Fn(Notification) + Send + Sync + 'static,

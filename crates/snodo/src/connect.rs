@@ -15,7 +15,7 @@ use snodo_engine::{Negotiation, Opened, Plan, Step};
 use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport, from_fn};
 use snodo_types::{Error, Message, ProtocolVersion, Routing, TransportError};
 
-use crate::attendant::{Attendant, Handed};
+use crate::attendant::{Attendant, Handed, dismiss};
 use crate::connection::{Connection, carrier, closed};
 use crate::context::Context;
 use crate::options::Options;
@@ -237,9 +237,9 @@ impl Opening<'_> {
     }
 
     async fn reopen(&mut self) -> Result<(), TransportError> {
-        (self.attendant, self.early) = (None, None);
         // An older server that took the probe badly must not hold up its successor for long.
-        self.transport.close(Routing::new(), Duration::from_secs(1)).await;
+        let limit = self.dismiss(Duration::from_secs(1)).await;
+        self.transport.close(Routing::new(), limit).await;
         // It is gone before its successor comes: both may want the same process, port or file.
         self.transport = Arc::new(from_fn(|_| async { Err(closed()) }));
         self.transport = self.connector.connect().await?;
@@ -250,9 +250,14 @@ impl Opening<'_> {
     /// A session that the server has opened and nobody will use is ended there.
     async fn leave(&mut self) {
         if let Some(routing) = self.negotiation.take_session() {
-            (self.attendant, self.early) = (None, None);
-            self.transport.close(routing, self.close_limit).await;
+            let limit = self.dismiss(self.close_limit).await;
+            self.transport.close(routing, limit).await;
         }
+    }
+
+    async fn dismiss(&mut self, limit: Duration) -> Duration {
+        let attendants = [self.attendant.take(), self.early.take()];
+        dismiss(attendants.each_ref().map(Option::as_ref), limit).await
     }
 
     fn poll_event(

@@ -16,7 +16,7 @@ use snodo_types::{
 };
 use tokio::sync::OnceCell;
 
-use crate::attendant::{Attendant, Handed};
+use crate::attendant::{Attendant, Handed, dismiss};
 use crate::client::{Client, Core};
 use crate::context::Context;
 use crate::server::{Server, Session};
@@ -171,7 +171,7 @@ impl Connection {
     /// behind the end.
     pub(crate) async fn close(&self, limit: Duration) {
         self.span.closed();
-        self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
+        let limit = self.dismiss(limit).await;
         self.context.bridge.lose(self.epoch, closed());
         let routing = self.opened.outfit.routing().clone();
         self.transport.close(routing, limit).await;
@@ -179,8 +179,12 @@ impl Connection {
 
     /// Ends one that another has followed: its session is over at the server.
     pub(crate) async fn leave(&self, limit: Duration) {
-        self.attendant.get().into_iter().chain(&self.early).for_each(Attendant::end);
+        let limit = self.dismiss(limit).await;
         self.transport.close(Routing::new(), limit).await;
+    }
+
+    async fn dismiss(&self, limit: Duration) -> Duration {
+        dismiss([self.attendant.get(), self.early.as_ref()], limit).await
     }
 
     fn attendant(&self) -> &Attendant {

@@ -2,6 +2,7 @@
 
 use std::future::{IntoFuture, pending};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -59,7 +60,11 @@ async fn who_closes_at_the_same_time_waits_for_the_same_end() {
 
     let client = session().connect(peer.clone()).await.expect("a session");
     let mut closing = Box::pin(client.close());
-    assert!(once(&mut closing).await.is_pending());
+    for _ in 0..2 {
+        // First whoever listens on this side ends, then the connection.
+        assert!(once(&mut closing).await.is_pending());
+        settle().await;
+    }
     drop(closing);
     let (waited, ()) = timed(client.close()).await;
     assert_eq!((waited, peer.closed().len()), (2 * SECOND, 3), "given up, and begun again");
@@ -130,6 +135,43 @@ async fn a_handler_at_work_is_dropped_at_the_end_and_answers_nothing_behind_it()
     assert_eq!(Arc::strong_count(&guard), 2);
     tokio::time::sleep(5 * SECOND).await;
     assert_eq!(peer.answers(), Vec::<Value>::new());
+}
+
+// S-06, S-59
+#[tokio::test(start_paused = true)]
+async fn what_was_read_before_the_end_is_told_and_its_questions_are_not_answered() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&told);
+    let builder = session().on_form(|form| async move { form.decline() });
+    let builder = builder.on_notification(move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    let peer = prompt();
+    let client = builder.connect(peer.clone()).await.expect("a session");
+    settle().await;
+    for id in 1..=3 {
+        peer.say(json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": id } }));
+        peer.say(question_of(id, &form()));
+    }
+    client.close().await;
+    assert_eq!(told.load(Ordering::SeqCst), 3);
+    settle().await;
+    assert_eq!(peer.answers(), Vec::<Value>::new());
+}
+
+// S-06
+#[tokio::test(start_paused = true)]
+async fn a_server_that_always_has_something_to_say_does_not_hold_up_the_end() {
+    let peer = prompt();
+    let client = session().on_notification(drop).connect(peer.clone()).await.expect("a session");
+    settle().await;
+    let before = peer.unasked_count();
+    peer.flood(usize::MAX);
+    peer.say(json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": 1 } }));
+    let (waited, ()) = timed(client.close()).await;
+    assert_eq!(waited, Duration::ZERO);
+    let more = peer.unasked_count() - before;
+    assert!((256..=1024).contains(&more), "{more}");
 }
 
 // S-06
