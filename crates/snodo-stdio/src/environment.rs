@@ -30,25 +30,22 @@ impl Environment {
     /// Chooses from the variables of this process.
     pub(crate) fn choose(
         self,
-        all: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Vec<(OsString, OsString)> {
-        let mut chosen: Vec<_> = all.into_iter().collect();
-        match self {
-            Self::Empty => chosen.clear(),
-            Self::Inherit => {}
-            Self::Minimal => chosen.retain(|(name, value)| is_harmless(name, value)),
-        }
-        chosen
+        all: impl Iterator<Item = (OsString, OsString)>,
+    ) -> impl Iterator<Item = (OsString, OsString)> {
+        all.filter(move |(name, value)| match self {
+            Self::Empty => false,
+            Self::Inherit => true,
+            Self::Minimal => is_harmless(name, value),
+        })
     }
 }
 
 fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
-    let name = if cfg!(windows) { name.to_ascii_uppercase() } else { name.to_owned() };
     let listed = if cfg!(windows) {
-        WINDOWS.contains(&name.as_str())
+        WINDOWS.iter().any(|known| known.eq_ignore_ascii_case(name))
     } else {
-        UNIX.contains(&name.as_str()) || name.starts_with("LC_") || name.starts_with("XDG_")
+        UNIX.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
     };
     listed && !value.as_encoded_bytes().starts_with(b"()")
 }
@@ -83,7 +80,7 @@ mod tests {
 
     fn names(environment: Environment, all: &[(&str, &str)]) -> String {
         let all = all.iter().map(|&(name, value)| (OsString::from(name), OsString::from(value)));
-        let chosen = environment.choose(all).into_iter();
+        let chosen = environment.choose(all);
         let names: Vec<_> =
             chosen.map(|(name, _)| name.into_string().expect("as it was given")).collect();
         names.join(" ")

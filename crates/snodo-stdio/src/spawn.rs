@@ -167,8 +167,7 @@ impl Stdio {
     }
 
     fn variables(&self) -> Result<BTreeMap<OsString, OsString>, TransportError> {
-        let mut variables: BTreeMap<_, _> =
-            self.environment.choose(std::env::vars_os()).into_iter().collect();
+        let mut variables: BTreeMap<_, _> = self.environment.choose(std::env::vars_os()).collect();
         for (name, value) in &self.changes {
             let bytes = name.as_encoded_bytes();
             if bytes.is_empty() || bytes.contains(&b'=') {

@@ -32,6 +32,8 @@ pub struct Negotiation {
     probe: Option<Error>,
     /// What the server hung up on before it heard it was sent once more.
     repeated: bool,
+    /// The server forgot a session before it was open, and was asked for another.
+    forgotten: bool,
     /// Ends the session that the server has opened.
     begun: Option<Routing>,
     doing: &'static str,
@@ -74,6 +76,7 @@ impl Negotiation {
             aside: None,
             probe: None,
             repeated: false,
+            forgotten: false,
             begun: None,
             doing: "connect",
         }
@@ -171,7 +174,8 @@ impl Negotiation {
     /// The exchange is over without an answer; `None` where it just ended.
     ///
     /// What the peer hung up on before it heard it is sent once more: the worst that comes of it is
-    /// a session that nobody uses.
+    /// a session that nobody uses. A session that is gone before it was open is followed by one
+    /// other.
     pub fn handle_closed(&mut self, why: Option<TransportError>) {
         let why = why.unwrap_or_else(|| {
             TransportError::new(
@@ -182,6 +186,14 @@ impl Negotiation {
         let unheard = why.processed() == Processed::Unlikely;
         if unheard && !std::mem::replace(&mut self.repeated, true) {
             return self.repeat();
+        }
+        if let Some(version) = self.lost_session(&why)
+            && !std::mem::replace(&mut self.forgotten, true)
+        {
+            tracing::debug!("the server has forgotten the session that it just opened");
+            self.begun = None;
+            self.state = State::Initialize(vec![version]);
+            return;
         }
         match self.state {
             State::Probing { .. } => {
@@ -263,6 +275,14 @@ impl Negotiation {
         self.doing = doing;
         self.deadline = Deadline::new(limit, None);
         self.deadline.start(now);
+    }
+
+    /// The version of a session that is gone before it was open (2025-11-25, transports, "Session
+    /// Management").
+    fn lost_session(&self, why: &TransportError) -> Option<ProtocolVersion> {
+        let State::Announcing(opened) = &self.state else { return None };
+        let session = opened.session.as_ref()?.id.is_some();
+        (session && why.status() == Some(404)).then(|| opened.dialect.version())
     }
 
     fn repeat(&mut self) {

@@ -150,10 +150,7 @@ impl Lane {
             fault,
             Some(TransportFault::Closed | TransportFault::Connect | TransportFault::StreamEnded)
         );
-        // A session may be forgotten before its opening has ended: then who opens it is told so.
-        let opening = error.transport().and_then(|below| below.status()) == Some(404)
-            && error.to_string().starts_with("notifications/initialized");
-        (cut || opening) && matches!(self.way, Way::Http(_))
+        cut && matches!(self.way, Way::Http(_))
     }
 
     /// Works until then, with the client that stays and with others that do not.

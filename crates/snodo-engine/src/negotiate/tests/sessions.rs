@@ -113,6 +113,27 @@ fn a_version_that_is_not_allowed_is_refused_and_the_session_not_begun() {
     assert_eq!(data(&talk.failed())["negotiated"], "2025-06-18");
 }
 
+// HTTPL-15
+#[test]
+fn a_session_that_is_forgotten_before_it_is_open_is_followed_by_one_other() {
+    let mut talk = Talk::initializing(HTTP);
+    talk.hears(with_session(&talk, &initialized("2025-06-18")));
+    assert!(matches!(talk.step(), Some(Step::Send(_))));
+    talk.negotiation.handle_closed(Some(status(404)));
+    assert_eq!(talk.asks("initialize", V25A).routing.value("Mcp-Session-Id"), None);
+    talk.hears(with_session(&talk, &initialized("2025-06-18")));
+    assert!(matches!(talk.step(), Some(Step::Send(_))));
+    talk.negotiation.handle_closed(Some(status(404)));
+    let error = talk.failed();
+    assert_eq!(error.transport().and_then(TransportError::status), Some(404), "once");
+
+    let mut talk = Talk::initializing(HTTP);
+    talk.result(&initialized("2025-06-18"));
+    assert!(matches!(talk.step(), Some(Step::Send(_))));
+    talk.negotiation.handle_closed(Some(status(404)));
+    talk.failed();
+}
+
 // INIT-04
 #[test]
 fn a_session_that_nobody_will_use_is_to_be_ended_and_none_is_where_there_is_none() {
