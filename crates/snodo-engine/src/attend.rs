@@ -13,6 +13,20 @@ use crate::question::{Answering, Question, Unanswerable};
 ///
 /// `ping` is always answered. What there is a handler for is given to the driver, a bounded number
 /// at a time; everything else is refused at once (2025-11-25, base protocol, "Responses").
+///
+/// ```
+/// use snodo_dialect::{Asks, Outfit};
+/// use snodo_engine::{Answering, Attendant, Duty};
+/// use snodo_types::Message;
+///
+/// let mut attendant = Attendant::new(Answering::default(), 16);
+/// let ping = Message::parse(r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#)?;
+/// attendant.handle_message(ping, Asks::ALL, &Outfit::default());
+/// let pong = r#"{"jsonrpc":"2.0","id":"a","result":{}}"#;
+/// assert!(matches!(attendant.poll(), Some(Duty::Send(reply)) if reply.message == pong));
+/// assert!(attendant.poll().is_none());
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
 #[derive(Debug)]
 pub struct Attendant {
     answering: Answering,
@@ -34,6 +48,28 @@ struct Running {
 }
 
 /// One thing for the driver of an [`Attendant`] to do.
+///
+/// ```
+/// use snodo_dialect::{Asks, Outfit};
+/// use snodo_engine::{Answer, Answering, Attendant, Duty, Refusal};
+/// use snodo_types::{Message, Roots};
+///
+/// let mut attendant = Attendant::new(Answering { roots: true, ..Answering::default() }, 16);
+/// let asked = Message::parse(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#)?;
+/// attendant.handle_message(asked, Asks::ALL, &Outfit::default());
+/// while let Some(duty) = attendant.poll() {
+///     match duty {
+///         Duty::Ask(key, question) => {
+///             let answer = Answer::Roots(Roots::default()).write(&question);
+///             let answer = answer.map_err(|_| Refusal::Failed);
+///             attendant.handle_answer(key, answer, &Outfit::default());
+///         }
+///         Duty::Send(reply) => assert!(reply.message.ends_with(r#""result":{"roots":[]}}"#)),
+///         Duty::Fault(_) | Duty::Notify(_) | Duty::Stop(_) => {}
+///     }
+/// }
+/// # Ok::<(), snodo_types::MalformedMessage>(())
+/// ```
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
 pub enum Duty {

@@ -27,12 +27,12 @@ pub use attend::{Attendant, Duty, Refusal};
 pub use cache::{
     Asking, Claim, Facts, Found, Group, Key, Leaving, Lookup, LookupStep, Turn, Whose, made_stale,
 };
-pub use call::{Call, HandlerFailure, Limits, Waits};
+pub use call::{Call, Limits, Waits};
 pub use form::fill_defaults;
 pub use negotiate::{Negotiation, Opened, Plan, Session};
 pub use page::page_host;
 pub use pages::Pages;
 pub use question::{Answer, Answering, Question};
-pub use rounds::{handler_failed, questions};
+pub use rounds::{HandlerFailure, handler_failed, questions};
 pub use step::{Step, Terms};
 pub use subscribe::{Ending, Subscription, Tidings};

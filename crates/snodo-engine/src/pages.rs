@@ -8,6 +8,14 @@ use snodo_types::Error;
 ///
 /// A cursor is the server's own word and is never looked into; the empty string is one too
 /// (2026-07-28, pagination, "Implementation Guidelines").
+///
+/// ```
+/// let mut pages = snodo_engine::Pages::new(1000);
+/// assert_eq!(pages.turn(Some("b".to_owned()))?.as_deref(), Some("b"));
+/// assert!(pages.turn(Some("b".to_owned())).is_err());
+/// assert_eq!(pages.turn(None)?, None);
+/// # Ok::<(), snodo_types::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pages {
     seen: HashSet<String>,

@@ -12,6 +12,16 @@ use crate::form;
 use crate::page::page_host;
 
 /// Something a server wants to know before it goes on.
+///
+/// ```
+/// use snodo_engine::Question;
+/// use snodo_types::ElicitParams;
+///
+/// let asked = r#"{"message":"Whose?","requestedSchema":{"type":"object","properties":{}}}"#;
+/// let question = Question::Form(serde_json::from_str::<ElicitParams>(asked)?);
+/// assert_eq!(question.kind(), "form");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
@@ -26,6 +36,18 @@ pub enum Question {
 }
 
 /// What a question was answered with.
+///
+/// ```
+/// use snodo_engine::{Answer, Question};
+/// use snodo_types::{MetaParams, Roots};
+///
+/// let question = Question::Roots(MetaParams::default());
+/// let written = Answer::Roots(Roots::new().with("file:///srv/files", "files")).write(&question)?;
+/// assert_eq!(written.text(), r#"{"roots":[{"uri":"file:///srv/files","name":"files"}]}"#);
+/// let elsewhere = Roots::new().with("https://example.com", "a page");
+/// assert!(Answer::Roots(elsewhere).write(&question).is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {

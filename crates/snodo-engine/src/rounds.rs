@@ -30,6 +30,21 @@ pub(crate) enum Round {
     Wait(Duration),
 }
 
+/// A handler that did not answer.
+///
+/// ```
+/// let (id, reason) = ("name".to_owned(), "nobody is there".to_owned());
+/// assert_eq!(snodo_engine::HandlerFailure { id, reason }.id, "name");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by the driver")]
+pub struct HandlerFailure {
+    /// Which question it was for.
+    pub id: String,
+    /// What it said.
+    pub reason: String,
+}
+
 /// A server that only wants the request again is given this long.
 const PACE: Duration = Duration::from_millis(250);
 

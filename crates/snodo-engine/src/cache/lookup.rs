@@ -82,6 +82,26 @@ pub enum Whose {
 }
 
 /// One thing for the driver to do; see [`Lookup`].
+///
+/// ```
+/// use snodo_engine::{Asking, Facts, Lookup, LookupStep, Turn};
+/// use snodo_types::{Message, Outcome};
+///
+/// let mut lookup = Lookup::new(Asking::default());
+/// while let Some(step) = lookup.poll() {
+///     match step {
+///         LookupStep::Load(_) => lookup.handle_loaded(None),
+///         LookupStep::Join(_) => lookup.handle_turn(Turn::Mine),
+///         LookupStep::Fetch => {
+///             let answer = Message::result(&1.into(), r#"{"tools":[]}"#);
+///             lookup.handle_answer(Ok(Outcome::Complete(answer)), Facts::default());
+///         }
+///         LookupStep::Done(answer) => assert!(answer.is_ok()),
+///         // Claim, Sleep and Spoil; without a time to live nothing is saved.
+///         step => println!("{step:?}"),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
 pub enum LookupStep {

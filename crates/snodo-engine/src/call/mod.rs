@@ -14,7 +14,7 @@ use snodo_types::{
 
 use crate::deadline::Deadline;
 use crate::question::Answering;
-use crate::rounds::{self, Round, Rounds};
+use crate::rounds::{self, HandlerFailure, Round, Rounds};
 use crate::{Step, Terms};
 
 pub use self::waits::Waits;
@@ -26,6 +26,29 @@ use self::signs::{is_cut, misses_headers, names_a_version, progress_token, statu
 /// It keeps the undressed [`Request`] and dresses it for each sending. Dropping what was sent
 /// cancels it; the driver does that when it drops the exchange. While input is gathered no clock
 /// runs but that of the whole call.
+///
+/// ```
+/// use snodo_dialect::{Params, Request};
+/// use snodo_engine::{Call, Limits, Step, Terms};
+/// use snodo_types::{Message, Outcome};
+/// # let empty = snodo_types::Raw::empty_object;
+/// # let identity = snodo_dialect::Identity {
+/// #     client_info: empty(),
+/// #     capabilities: empty(),
+/// #     extensions: Default::default(),
+/// # };
+/// # let dialect = snodo_dialect::dialect(snodo_types::ProtocolVersion::V2026_07_28);
+/// # let outfit = dialect.outfit(&identity, Default::default(), None);
+/// # let (identity, outfit) = (&identity, &outfit);
+/// # let terms = Terms { dialect, outfit, identity, carrier: Default::default(), allowed: &[] };
+///
+/// let mut call = Call::new(Request::new("tools/list", Params::new()), Limits::default());
+/// let now = std::time::Instant::now();
+/// assert!(matches!(call.poll(|| 1, &terms, now), Some(Step::Send(sent)) if sent.id == Some(1)));
+/// call.handle_message(Message::result(&1.into(), r#"{"tools":[]}"#), &terms, now);
+/// let done = call.poll(|| 2, &terms, now);
+/// assert!(matches!(done, Some(Step::Done(Ok(Outcome::Complete(_))))));
+/// ```
 #[derive(Debug)]
 pub struct Call {
     request: Request,
@@ -570,21 +593,6 @@ impl Call {
     fn end(&mut self, result: Result<Outcome<Message>, Error>) {
         self.state = State::Ended(result);
     }
-}
-
-/// A handler that did not answer.
-///
-/// ```
-/// let failure = snodo_engine::HandlerFailure { id: "name".to_owned(), reason: "nobody is there".to_owned() };
-/// assert_eq!(failure.id, "name");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "made by the driver")]
-pub struct HandlerFailure {
-    /// Which question it was for.
-    pub id: String,
-    /// What it said.
-    pub reason: String,
 }
 
 #[cfg(test)]

@@ -21,6 +21,28 @@ pub use plan::{Opened, Plan, Session};
 ///
 /// Where versions of both eras are allowed, `server/discover` is asked first; its answer, by class,
 /// decides. A single era needs no probe: a stateless one sends nothing, the other `initialize`.
+///
+/// ```
+/// use snodo_engine::{Negotiation, Plan, Step};
+/// use snodo_types::{Message, ProtocolVersion};
+/// # let empty = snodo_types::Raw::empty_object;
+/// # let identity = snodo_dialect::Identity {
+/// #     client_info: empty(),
+/// #     capabilities: empty(),
+/// #     extensions: Default::default(),
+/// # };
+/// # let (carrier, probe_timeout, timeout) = (Default::default(), None, None);
+/// let allowed = vec![ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25];
+/// let plan = Plan { allowed, identity, carrier, notifies: true, probe_timeout, timeout };
+/// let mut negotiation = Negotiation::new(plan);
+/// let now = std::time::Instant::now();
+/// let probe = negotiation.poll(|| 1, now);
+/// assert!(matches!(probe, Some(Step::Send(sent)) if sent.message.contains("server/discover")));
+/// let answer = r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
+/// negotiation.handle_message(Message::result(&1.into(), answer), now);
+/// let opened = negotiation.poll(|| 2, now);
+/// assert!(matches!(opened, Some(Step::Done(Ok(opened))) if opened.session.is_none()));
+/// ```
 #[derive(Debug)]
 pub struct Negotiation {
     plan: Plan,

@@ -15,6 +15,33 @@ use crate::deadline::Deadline;
 ///
 /// Only the wait for the acknowledgement has a clock. What comes before it, or under another
 /// subscription's id, is passed over and counted.
+///
+/// ```
+/// use snodo_engine::{Subscription, Terms, Tidings};
+/// use snodo_types::{Message, SubscriptionFilter};
+/// # let empty = snodo_types::Raw::empty_object;
+/// # let identity = snodo_dialect::Identity {
+/// #     client_info: empty(),
+/// #     capabilities: empty(),
+/// #     extensions: Default::default(),
+/// # };
+/// # let dialect = snodo_dialect::dialect(snodo_types::ProtocolVersion::V2026_07_28);
+/// # let outfit = dialect.outfit(&identity, Default::default(), None);
+/// # let (identity, outfit) = (&identity, &outfit);
+/// # let terms = Terms { dialect, outfit, identity, carrier: Default::default(), allowed: &[] };
+///
+/// let filter = SubscriptionFilter::new().tools_list_changed();
+/// let mut subscription = Subscription::new(&filter, None)?;
+/// let now = std::time::Instant::now();
+/// let asked = subscription.poll(|| 1, &terms, now);
+/// assert!(matches!(asked, Some(Tidings::Send(sent)) if sent.id == Some(1)));
+/// let agreed = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",
+///     "params":{"notifications":{"toolsListChanged":true}}}"#;
+/// subscription.handle_message(Message::parse(agreed)?, &terms);
+/// let accepted = subscription.poll(|| 2, &terms, now);
+/// assert!(matches!(accepted, Some(Tidings::Accepted(filter)) if filter.tools_list_changed == Some(true)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Subscription {
     request: Request,
@@ -24,6 +51,20 @@ pub struct Subscription {
 }
 
 /// One thing for the driver of a [`Subscription`] to do or to tell.
+///
+/// ```
+/// use snodo_engine::{Ending, Tidings};
+///
+/// /// What a driver tells who listens.
+/// fn told(tidings: &Tidings) -> Option<String> {
+///     match tidings {
+///         Tidings::Send(_) | Tidings::Accepted(_) => None,
+///         Tidings::Event(event) => Some(event.text().to_owned()),
+///         Tidings::Closed(why) => Some(format!("{why:?}")),
+///     }
+/// }
+/// assert_eq!(told(&Tidings::Closed(Ending::Complete)).as_deref(), Some("Complete"));
+/// ```
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver has to do each of them")]
 pub enum Tidings {
@@ -38,6 +79,16 @@ pub enum Tidings {
 }
 
 /// How a subscription ended.
+///
+/// ```
+/// use snodo_engine::Ending;
+///
+/// /// Whether to listen anew: not where the server said that it is over.
+/// fn again(ending: &Ending) -> bool {
+///     matches!(ending, Ending::Failed(_))
+/// }
+/// assert!(!again(&Ending::Complete) && !again(&Ending::Cancelled));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Ending {

@@ -16,13 +16,47 @@ use crate::{
 /// assert_eq!((page.items[0].name.as_str(), page.next_cursor.as_deref()), ("echo", Some("2")));
 /// ```
 pub type ListToolsResult = Page<Tool>;
+
 /// The result of `resources/list`.
+///
+/// ```
+/// let text = r#"{"resources":[{"uri":"file:///a","name":"a"}]}"#;
+/// let page: snodo_types::ListResourcesResult = serde_json::from_str(text)?;
+/// assert_eq!((page.items[0].uri.as_str(), page.next_cursor), ("file:///a", None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub type ListResourcesResult = Page<Resource>;
+
 /// The result of `resources/templates/list`.
+///
+/// ```
+/// let text = r#"{"resourceTemplates":[{"uriTemplate":"file:///{path}","name":"files"}]}"#;
+/// let page: snodo_types::ListResourceTemplatesResult = serde_json::from_str(text)?;
+/// assert_eq!(page.items[0].uri_template, "file:///{path}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub type ListResourceTemplatesResult = Page<ResourceTemplate>;
+
 /// The result of `prompts/list`.
+///
+/// ```
+/// let text = r#"{"prompts":[{"name":"review","arguments":[{"name":"code","required":true}]}]}"#;
+/// let page: snodo_types::ListPromptsResult = serde_json::from_str(text)?;
+/// let arguments = page.items[0].arguments.as_deref().unwrap_or_default();
+/// assert_eq!(arguments[0].name, "code");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub type ListPromptsResult = Page<Prompt>;
+
 /// The result of `tasks/list`, 2025-11-25.
+///
+/// ```
+/// let text = r#"{"tasks":[{"taskId":"7","status":"working","createdAt":"2025-11-25T10:30:00Z",
+///     "lastUpdatedAt":"2025-11-25T10:30:00Z","ttl":60000}]}"#;
+/// let page: snodo_types::ListTasksResult = serde_json::from_str(text)?;
+/// assert_eq!(page.items[0].ttl, Some(60_000));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub type ListTasksResult = Page<Task>;
 
 /// A page of a list.

@@ -8,7 +8,8 @@ use snodo_types::{
 };
 
 use super::{Limits, Line, SECOND, V25B, V26, patient};
-use crate::call::{Call, HandlerFailure};
+use crate::HandlerFailure;
+use crate::call::Call;
 use crate::{Answering, Step};
 
 fn everybody() -> Answering {
