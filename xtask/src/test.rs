@@ -225,6 +225,7 @@ const STEPS: &[Part] = &[
     closing(part("nextest", Work::Own(&["nextest"]), 25), 1),
     closing(part("apart", Work::Own(&["apart"]), 30), 3),
     closing(part("spans", Work::Own(&["spans"]), 45), 1),
+    closing(part("gate", Work::Own(&["bench", "--gate"]), 45), 1),
     part("doctests", Work::Cargo(&["test", "--doc", "--workspace"]), 15),
     part("docs", Work::Cargo(&["doc", "--workspace", "--no-deps"]), 10),
     closing(part("deny", Work::Own(&["deny"]), 2), 1),

@@ -86,7 +86,8 @@ impl Table {
 
 fn measure(build: Build) -> Result<Table, String> {
     tools::need(&[Tool::Valgrind])?;
-    let drivers = stand::drivers(&["snodo".to_owned()])?;
+    let mut drivers = stand::drivers(&["snodo".to_owned()])?;
+    drivers.iter_mut().for_each(|driver| driver.profile = stand::GATE);
     stand::build(&drivers, build)?;
     let mut costs = Vec::new();
     for cell in COUNTED {
@@ -102,7 +103,9 @@ fn measure(build: Build) -> Result<Table, String> {
 fn allocations(cell: &Counted, driver: Driver) -> Result<f64, String> {
     let place = Place::default();
     let http = cell.transport != Transport::Stdio;
-    let sink = http.then(|| Sink::start(&place, cell.transport, cell.pages)).transpose()?;
+    let sink = http
+        .then(|| Sink::start(&place, driver.profile, cell.transport, cell.pages))
+        .transpose()?;
     let run = Run {
         driver,
         transport: cell.transport,

@@ -77,7 +77,8 @@ fn measure_cell(
     let http = cell.transport != Transport::Stdio;
     let drivers: Vec<_> =
         drivers.iter().filter(|driver| http || !driver.http_only).copied().collect();
-    let sink = http.then(|| Sink::start(place, cell.transport, cell.pages)).transpose()?;
+    let sink =
+        http.then(|| Sink::start(place, stand::RELEASE, cell.transport, cell.pages)).transpose()?;
     let allocations: &[&str] = match cell.figure {
         Figure::Allocations => &["--allocs"],
         _ => &[],
@@ -143,7 +144,9 @@ fn count(options: &Options, drivers: &[Driver]) -> Result<Vec<Line>, String> {
 fn instructions(cell: &Counted, driver: Driver) -> Result<f64, String> {
     let place = Place::default();
     let http = cell.transport != Transport::Stdio;
-    let sink = http.then(|| Sink::start(&place, cell.transport, cell.pages)).transpose()?;
+    let sink = http
+        .then(|| Sink::start(&place, driver.profile, cell.transport, cell.pages))
+        .transpose()?;
     let run = |count| {
         let run = Run {
             driver,

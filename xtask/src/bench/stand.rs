@@ -23,10 +23,12 @@ pub(super) struct Driver {
     /// How much of the operations it gets, so that a round takes each about as long.
     pub(super) weight: f64,
     pub(super) http_only: bool,
+    /// The profile of tests/bench that it is built in, and the server with it.
+    pub(super) profile: &'static str,
 }
 
 const fn driver(name: &'static str, package: &'static str, weight: f64) -> Driver {
-    Driver { name, package, variant: "", weight, http_only: false }
+    Driver { name, package, variant: "", weight, http_only: false, profile: RELEASE }
 }
 
 /// All that may be asked for; the first two and `rmcp` are what the bars are about.
@@ -53,18 +55,24 @@ pub(super) fn drivers(names: &[String]) -> Result<Vec<Driver>, String> {
     names.iter().map(find).collect()
 }
 
+/// As users build what has to be fast: optimized as a whole.
+pub(super) const RELEASE: &str = "release";
+/// Each crate by itself, which is built in half the time and counts a few instructions more.
+pub(super) const GATE: &str = "gate";
+
 /// Builds the server and these drivers, each by itself: else features of one's dependencies would leak into another's.
 pub(super) fn build(drivers: &[Driver], build: Build) -> Result<(), String> {
     if build == Build::AsItIs {
         return Ok(());
     }
-    let mut packages = vec!["mcp-sink"];
-    packages.extend(drivers.iter().map(|driver| driver.package));
+    let with_server =
+        |driver: &Driver| [("mcp-sink", driver.profile), (driver.package, driver.profile)];
+    let mut packages: Vec<_> = drivers.iter().flat_map(with_server).collect();
     packages.sort_unstable();
     packages.dedup();
-    for package in packages {
-        let arguments = ["build", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST];
-        let target = ["--target-dir", TARGET, "--package", package];
+    for (package, profile) in packages {
+        let arguments = ["build", "--quiet", "--profile", profile, "--locked"];
+        let target = ["--manifest-path", MANIFEST, "--target-dir", TARGET, "--package", package];
         shell::output("cargo", &[&arguments[..], &target].concat())?;
     }
     Ok(())
@@ -101,11 +109,16 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub(super) fn start(place: &Place, transport: Transport, pages: u32) -> Result<Self, String> {
+    pub(super) fn start(
+        place: &Place,
+        profile: &str,
+        transport: Transport,
+        pages: u32,
+    ) -> Result<Self, String> {
         let reply = if transport == Transport::Sse { "sse" } else { "json" };
         let mut line = place.pin.clone();
         line.extend([
-            binary("mcp-sink"),
+            binary("mcp-sink", profile),
             "http".to_owned(),
             "--reply".to_owned(),
             reply.to_owned(),
@@ -179,7 +192,8 @@ impl Run<'_> {
     }
 
     fn start(&self, mut line: Vec<String>) -> Result<Value, String> {
-        line.push(binary(self.driver.package));
+        let profile = self.driver.profile;
+        line.push(binary(self.driver.package, profile));
         let transport = if self.transport == Transport::Stdio { "stdio" } else { "http" };
         let count = self.count.to_string();
         let own = ["--transport", transport, "--op", self.op, "--mode", self.mode];
@@ -188,7 +202,8 @@ impl Run<'_> {
         match self.sink {
             Some(sink) => line.extend(["--url".to_owned(), sink.url.clone()]),
             None => {
-                let server = [vec![binary("mcp-sink"), "stdio".to_owned()], paging(self.pages)];
+                let server =
+                    [vec![binary("mcp-sink", profile), "stdio".to_owned()], paging(self.pages)];
                 line.extend(["--server".to_owned(), server.concat().join(" ")]);
             }
         }
@@ -242,8 +257,8 @@ fn paging(pages: u32) -> Vec<String> {
     vec!["--pages".to_owned(), pages.to_string(), "--per-page".to_owned(), "100".to_owned()]
 }
 
-fn binary(package: &str) -> String {
-    let path: PathBuf = shell::root().join(TARGET).join("release").join(package);
+fn binary(package: &str, profile: &str) -> String {
+    let path: PathBuf = shell::root().join(TARGET).join(profile).join(package);
     path.to_string_lossy().into_owned()
 }
 

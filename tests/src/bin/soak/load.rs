@@ -150,7 +150,10 @@ impl Lane {
             fault,
             Some(TransportFault::Closed | TransportFault::Connect | TransportFault::StreamEnded)
         );
-        cut && matches!(self.way, Way::Http(_))
+        // A call is sent once more where its session is over; on a busy machine two servers may go meanwhile.
+        let twice = self.version != ProtocolVersion::V2026_07_28
+            && error.transport().and_then(|below| below.status()) == Some(404);
+        (cut || twice) && matches!(self.way, Way::Http(_))
     }
 
     /// Works until then, with the client that stays and with others that do not.
