@@ -126,9 +126,12 @@ pub trait Dialect: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The method is not one that a client may request.
     fn admit(&self, method: &str) -> Result<(), Error>;
 
-    /// Which arguments of a tool travel as headers too, by its input schema; or why the schema is
-    /// invalid, so that the tool has to be left out. `None` where the version has no such headers
-    /// and annotations mean nothing.
+    /// Which arguments of a tool travel as headers too, by its input schema. `None` where the version
+    /// has no such headers and annotations mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why the schema is invalid, so that the tool has to be left out.
     fn param_headers(&self, schema: &Raw) -> Option<Result<ParamHeaders, String>>;
 
     /// How to ask for log messages from a level on. Deprecated in 2026-07-28, still part of it.

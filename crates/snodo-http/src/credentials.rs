@@ -21,8 +21,7 @@ use crate::errands::Errands;
 /// [`refused`](Self::refused) decides whether the request is sent again. A request is sent again
 /// at most 3 times, and never when the same challenge came for the same headers.
 ///
-/// All futures run within the exchange that needs them, and are dropped with it. An error of
-/// theirs is the exchange's. It must hold no secret; [`TransportFault::Credentials`] says that
+/// An error is the exchange's. It must hold no secret; [`TransportFault::Credentials`] says that
 /// they could not be had.
 ///
 /// [`TransportFault::Credentials`]: snodo_types::TransportFault::Credentials
@@ -40,6 +39,10 @@ use crate::errands::Errands;
 ///     }
 /// }
 /// ```
+///
+/// # Cancel safety
+///
+/// All futures run within the exchange that needs them, and are dropped with it.
 pub trait Credentials: Send + Sync + 'static {
     /// The headers for one request; none is an answer too.
     ///

@@ -33,11 +33,30 @@ impl Event {
 }
 
 /// An event, or a line, is longer than the limit.
+///
+/// ```
+/// use snodo_http::internal::{Reader, TooLong};
+///
+/// let mut reader = Reader::new(8);
+/// reader.feed("data: more than that\n\n".into());
+/// assert!(matches!(reader.next_event(), Some(Err(TooLong { .. }))));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong;
 
 /// Turns chunks into events.
+///
+/// ```
+/// use snodo_http::internal::Reader;
+///
+/// let mut reader = Reader::new(1024);
+/// reader.feed("data: {}\n".into());
+/// assert_eq!(reader.next_event(), None);
+/// reader.feed("\n".into());
+/// let event = reader.next_event();
+/// assert!(matches!(event, Some(Ok(event)) if event.is_message() && event.data == "{}"));
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     limit: usize,

@@ -31,6 +31,11 @@ use crate::headers::bearer;
 /// let server = Http::new("http://localhost:3000/mcp")?.credentials(Tokens::new(FromFile));
 /// # Ok::<(), TransportError>(())
 /// ```
+///
+/// # Cancel safety
+///
+/// A future runs within the exchange that needs it, and is dropped with it. What must not be lost half
+/// way, such as the answer to a refresh token that is spent with it, belongs in a task of its own.
 pub trait TokenProvider: Send + Sync + 'static {
     /// The token for a request to `url`; `None` sends it without one. Asked before every request
     /// of any kind, so it should remember.

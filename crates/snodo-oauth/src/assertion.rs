@@ -23,6 +23,11 @@ use crate::secret::Secret;
 /// fn is_source(_: impl Assertions) {}
 /// is_source(projected);
 /// ```
+///
+/// # Cancel safety
+///
+/// A call that is given up leaves the future alone. It is dropped when tokens are no longer wanted: after
+/// [signing out](crate::OAuth::sign_out), and with the credentials.
 pub trait Assertions: Send + Sync + 'static {
     /// An assertion that is good now.
     ///

@@ -6,6 +6,15 @@ use memchr::memchr;
 ///
 /// Nothing here waits, so dropping a read half way loses nothing: read into [`room`](Self::room),
 /// then take lines until there is none.
+///
+/// ```
+/// use snodo_stdio::internal::{Line, Lines};
+///
+/// let mut lines = Lines::new(1024);
+/// lines.room().extend_from_slice(b"{}\r\n{\"a\"");
+/// assert_eq!(lines.take(), Some(Line::Text(b"{}".to_vec())));
+/// assert_eq!(lines.take(), None);
+/// ```
 #[derive(Debug)]
 pub struct Lines {
     buffer: Vec<u8>,
@@ -21,6 +30,14 @@ pub struct Lines {
 }
 
 /// One line of text without its end, never blank.
+///
+/// ```
+/// use snodo_stdio::internal::{Line, Lines};
+///
+/// let mut lines = Lines::new(4);
+/// lines.room().extend_from_slice(b"longer\n");
+/// assert!(matches!(lines.take(), Some(Line::TooLong(start)) if start.starts_with(b"long")));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Line {

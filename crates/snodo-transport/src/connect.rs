@@ -55,6 +55,10 @@ pub trait Connect: Send + Sync + 'static {
     /// # Errors
     ///
     /// The server cannot be reached or started.
+    ///
+    /// # Cancel safety
+    ///
+    /// Whoever gives up connecting drops the future: what it began ends with it.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, TransportError>> + Send;
 
     /// What errors and logs call the server: a command, a URL. It must not hold a secret.

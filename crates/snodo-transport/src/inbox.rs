@@ -124,6 +124,10 @@ impl Inbox {
     }
 
     /// The next thing for the reader; `None` when nothing waits.
+    ///
+    /// # Errors
+    ///
+    /// The failure that ended the exchange, once.
     pub fn take(&mut self) -> Option<Result<Incoming, TransportError>> {
         match std::mem::replace(&mut self.first, First::Passed) {
             First::Kept(message) => return Some(Ok(Incoming::Message(message))),

@@ -146,6 +146,10 @@ impl Pending {
     }
 
     /// The next thing for an exchange. Its place is freed with the end.
+    ///
+    /// # Errors
+    ///
+    /// The failure that ended the exchange, once.
     pub fn poll(
         &mut self,
         id: u64,
@@ -165,6 +169,10 @@ impl Pending {
     }
 
     /// The next thing that concerns no exchange.
+    ///
+    /// # Errors
+    ///
+    /// Why the table was closed, once.
     pub fn poll_unsolicited(
         &mut self,
         cx: &Context<'_>,

@@ -79,6 +79,10 @@ pub trait Transport: Send + Sync + 'static {
     /// Ends the connection politely within `limit`; what is left after it is cut off.
     ///
     /// `routing` names the session that ends, if there is one. The outcome is not told.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up politeness alone: what is left ends with the last handle.
     fn close(&self, _routing: Routing, _limit: Duration) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }

@@ -307,6 +307,14 @@ impl Builder {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// Those of [`Builder::connect`].
+///
+/// # Cancel safety
+///
+/// Dropping the future leaves nothing behind.
 #[must_use = "await it to connect"]
 pub struct ConnectDirect<R> {
     builder: Builder,

@@ -106,6 +106,10 @@ impl<T> fmt::Debug for ListKind<T> {
 ///
 /// Before 2026-07-28 a cursor is of one session: a list whose session is lost between two pages begins
 /// anew, once.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the request under way; what was fetched is lost.
 #[must_use = "a list is fetched when it is awaited"]
 pub struct List<T> {
     client: Client,

@@ -286,7 +286,7 @@ impl<T> fmt::Debug for Request<T> {
     }
 }
 
-/// The future of a [`Request`]: its complete answer. Dropping it cancels the request.
+/// The future of a [`Request`]: its complete answer.
 ///
 /// ```
 /// # async fn ask(client: snodo::Client) -> Result<(), snodo::Error> {
@@ -296,6 +296,14 @@ impl<T> fmt::Debug for Request<T> {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// Those of a [`Request`].
+///
+/// # Cancel safety
+///
+/// Dropping it cancels the request, as dropping a [`Request`] that is awaited does.
 #[must_use = "a request is sent when it is awaited"]
 pub struct Response<T> {
     running: Running,
@@ -353,7 +361,7 @@ impl<T> fmt::Debug for Response<T> {
     }
 }
 
-/// The future of [`Request::outcome`]. Dropping it cancels the request.
+/// The future of [`Request::outcome`].
 ///
 /// ```
 /// use snodo::types::Outcome;
@@ -366,6 +374,14 @@ impl<T> fmt::Debug for Response<T> {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// Those of a [`Request`].
+///
+/// # Cancel safety
+///
+/// Dropping it cancels the request, as dropping a [`Request`] that is awaited does.
 #[derive(Debug)]
 #[must_use = "a request is sent when it is awaited"]
 pub struct OutcomeResponse<T>(Response<T>);

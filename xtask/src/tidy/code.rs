@@ -138,7 +138,7 @@ fn check_test_names(file: &File, source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
-fn is_crate(file: &File) -> bool {
+pub(super) fn is_crate(file: &File) -> bool {
     file.path.starts_with("crates/") && !file.is_test()
 }
 

@@ -4,6 +4,7 @@
 //! line and its reason in `xtask/tidy-exceptions.txt`; a line there that excuses nothing is a finding itself.
 
 mod code;
+mod docs;
 mod exceptions;
 mod layout;
 mod sizes;
@@ -45,6 +46,7 @@ pub(crate) fn check(files: &[File]) -> Report {
     }
     for (file, source) in &sources {
         code::check(file, source, &mut found);
+        docs::check(file, source, &mut found);
     }
     code::check_together(&sources, &mut found);
     layout::check(files, &mut found);

@@ -278,6 +278,34 @@ fn a_stranger_at_the_top_is_found_once() {
 }
 
 #[test]
+fn a_public_type_without_an_example_is_found() {
+    let example = "/// Words.\n///\n/// ```\n/// let a = A {};\n/// ```\n";
+    let attributes =
+        "#[derive(Debug)]\n#[expect(\n    exhaustive_structs,\n    reason = \"so\"\n)]\n";
+    let path = "crates/a/src/lib.rs";
+    assert_eq!(broken_by(path, &format!("{example}{attributes}pub struct A {{}}")), [""; 0]);
+    for item in ["enum A {}", "struct A;", "trait A {}", "type A = u8;"] {
+        let bare = format!("{example}pub struct Before {{}}\n/// Words.\n{attributes}pub {item}");
+        assert_eq!(broken_by(path, &bare), ["type-example"], "{item}");
+        assert_eq!(broken_by(path, &format!("pub(crate) {item}\n{item}")), [""; 0], "{item}");
+        assert_eq!(broken_by("tests/it/main.rs", &bare), [""; 0], "{item}");
+        assert_eq!(broken_by("crates/a/src/internal.rs", &bare), [""; 0], "{item}");
+    }
+    assert_eq!(broken_by(path, "mod sealed {\n    pub trait Sealed {}\n}"), [""; 0]);
+}
+
+#[test]
+fn an_asynchronous_function_that_is_silent_on_dropping_is_found() {
+    let path = "crates/a/src/lib.rs";
+    let says = "impl A {\n    /// Waits.\n    ///\n    /// # Cancel safety\n    ///\n    /// Yes.\n    \
+                #[must_use]\n    pub async fn wait() {}\n}";
+    assert_eq!(broken_by(path, says), [""; 0]);
+    let silent = "impl A {\n    /// Waits.\n    pub async fn wait() {}\n    async fn own() {}\n}";
+    assert_eq!(broken_by(path, silent), ["cancel-safety"]);
+    assert_eq!(broken_by("xtask/src/main.rs", silent), [""; 0]);
+}
+
+#[test]
 fn a_message_names_the_place_the_rule_the_reason_and_the_way_out() {
     let files = [File::new("crates/a/src/lib.rs", "//! Words.\n\nfn f() {\n    x.unwrap();\n}\n")];
     let shown = check(&files).findings[0].to_string();

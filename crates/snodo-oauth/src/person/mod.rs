@@ -39,6 +39,11 @@ use crate::secret::Secret;
 /// # fn show(_: &str) {}
 /// # async fn came_back(_: &snodo_oauth::Secret) -> String { String::new() }
 /// ```
+///
+/// # Cancel safety
+///
+/// A call that is given up leaves the future alone. It is dropped when tokens are no longer wanted: after
+/// [signing out](crate::OAuth::sign_out), and with the credentials.
 pub trait Person: Send + Sync + 'static {
     /// Gets ready for one login: from here on somebody waits at the redirect URI.
     ///

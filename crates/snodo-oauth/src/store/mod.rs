@@ -37,6 +37,10 @@ use crate::secret::Secret;
 ///     }
 /// }
 /// ```
+///
+/// # Cancel safety
+///
+/// Any future may be dropped before it is ready. A save then leaves the old text or the new one, whole.
 pub trait Store: Send + Sync + 'static {
     /// What was saved last under a key.
     ///

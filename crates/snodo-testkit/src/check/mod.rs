@@ -36,6 +36,10 @@ use rules::{Kept, ending, exchange, giving_up, listening, order, pressure};
 ///
 /// The rules that were broken, each with what was seen.
 ///
+/// # Cancel safety
+///
+/// Dropping the future drops the connections under test; the rest of the rules is not tried.
+///
 /// ```
 /// use snodo_testkit::{Peer, check_transport};
 /// use snodo_transport::from_fn;

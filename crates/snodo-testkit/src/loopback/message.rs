@@ -179,17 +179,29 @@ impl Reply {
 
 impl Events {
     /// Sends one event that holds a message of a single line.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, nothing was sent.
     pub async fn message(&self, message: &str) {
         self.raw(event(message)).await;
     }
 
     /// Sends text as it is, and at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, nothing was sent.
     pub async fn raw(&self, text: impl Into<String>) {
         // The function is dropped when its reader is gone.
         let _ = self.0.send(Piece::Text(text.into())).await;
     }
 
     /// Breaks the connection off, behind what was sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the connection stays.
     pub async fn cut(&self) {
         let _ = self.0.send(Piece::Cut).await;
     }

@@ -68,6 +68,10 @@ impl Loopback {
     /// # Errors
     ///
     /// No port can be had.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind.
     pub async fn serve<F, G>(handler: F) -> io::Result<Self>
     where
         F: Fn(Request) -> G + Send + Sync + 'static,

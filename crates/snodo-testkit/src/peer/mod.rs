@@ -127,6 +127,10 @@ impl Peer {
     /// # Errors
     ///
     /// The peer was asked to leave.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the request up, which [`given_up`](Self::given_up) then tells.
     pub async fn reply(&self, text: String) -> Result<Option<Message>, TransportError> {
         let mut exchange = self.answer(text);
         let mut last = None;
@@ -158,6 +162,10 @@ impl Peer {
     }
 
     /// Waits until a message was heard for which `wanted` is true.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when the future is dropped: what was heard stays heard.
     pub async fn until_heard(&self, wanted: impl Fn(&str) -> bool) {
         self.until(|state| state.heard.iter().any(|text| wanted(text))).await;
     }
@@ -173,6 +181,10 @@ impl Peer {
     }
 
     /// Waits until the stream of a request has ended before its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when the future is dropped.
     pub async fn until_given_up(&self, id: u64) {
         self.until(|state| state.given_up.contains(&id)).await;
     }

@@ -98,6 +98,10 @@ impl Peer {
     /// # Errors
     ///
     /// No port can be had.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind.
     pub async fn serve_http(&self, answers: Answers) -> io::Result<Loopback> {
         let peer = self.clone();
         Loopback::serve(move |request| peer.clone().http(request, answers)).await

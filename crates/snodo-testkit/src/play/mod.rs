@@ -113,6 +113,10 @@ impl Play {
     /// # Errors
     ///
     /// No port can be had.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind.
     pub async fn http(&self, answers: Answers) -> io::Result<String> {
         let expected = |wanted: &str| {
             let mut lines = self.transcript.lines(self.wire);
@@ -130,6 +134,10 @@ impl Play {
     ///
     /// The client wrote something else, or nothing in time, or `client` failed; the error names
     /// the line.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped half way, the play is over: to run it again would begin with the first line.
     pub async fn run(
         &mut self,
         mut client: impl AsyncFnMut(&Step) -> Result<(), String>,
@@ -156,6 +164,10 @@ impl Play {
     /// # Errors
     ///
     /// It wrote something after the last line, or does not end its connection in time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the play.
     pub async fn nothing_more(mut self) -> Result<(), PlayError> {
         let rest = self.director.rest(self.wire);
         let rest = tokio::time::timeout(self.patience, rest).await;

@@ -84,6 +84,10 @@ impl<C: Connect> Server<C> {
     /// # Errors
     ///
     /// No port can be had.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind.
     pub async fn http(&self, answers: Answers) -> io::Result<Loopback> {
         http::serve(Arc::clone(&self.connect), self.faults.clone(), answers).await
     }
@@ -99,6 +103,10 @@ impl<C: Connect> Server<C> {
 
     /// Speaks over the standard input and output of this process, as a server that is started by
     /// its client does.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the conversation: what was read and not answered is lost.
     pub async fn stdio(&self) {
         self.pipe(tokio::io::join(tokio::io::stdin(), tokio::io::stdout())).await;
     }

@@ -45,6 +45,11 @@ use snodo_transport::BoxFuture;
 ///     }
 /// }
 /// ```
+///
+/// # Cancel safety
+///
+/// A future is dropped with the call that needs it, and once its second is over. A save then kept the
+/// result or did not, and a claim whose release is dropped ends by itself.
 pub trait Store: Send + Sync + 'static {
     /// What is kept under a key, and a mark of this moment.
     ///
