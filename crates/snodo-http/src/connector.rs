@@ -17,13 +17,13 @@ use crate::decode::Codings;
 use crate::dial::{Dial, Route};
 use crate::errands::{Addresses, Errands};
 use crate::event_stream::EventStream;
-use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
 use crate::provider::Provider;
 use crate::proxy::Proxies;
 use crate::redirect;
+use crate::runtime;
 use crate::target::Target;
 use crate::tls::Tls;
 use crate::transport::HttpTransport;
@@ -253,7 +253,7 @@ impl Http {
         if let Some(why) = self.tls.contradiction() {
             return Err(TransportError::new(TransportFault::Usage, why).not_processed());
         }
-        Handle::try_current().map_err(|_| fault::no_runtime())
+        runtime::check()
     }
 
     /// The way that connections go.

@@ -49,6 +49,7 @@ mod proxy;
 mod pump;
 mod redirect;
 mod resume;
+mod runtime;
 mod secret;
 mod sse;
 mod status;

@@ -32,6 +32,7 @@ mod outbox;
 mod pipe;
 mod process;
 mod reader;
+mod runtime;
 mod script;
 mod shared;
 mod shutdown;

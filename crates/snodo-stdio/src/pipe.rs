@@ -179,7 +179,7 @@ pub(crate) fn closed_here() -> TransportError {
 
 /// What callers get who have no tokio runtime.
 pub(crate) fn no_runtime() -> TransportError {
-    let text = "a byte pipe needs a tokio runtime, and there is none here";
+    let text = "a byte pipe needs a tokio runtime with IO and time, and there is none here";
     TransportError::new(TransportFault::Usage, text).not_processed()
 }
 

@@ -11,12 +11,12 @@ use process_wrap::tokio::{CommandWrap, KillOnDrop};
 use snodo_transport::Connect;
 use snodo_types::{TransportError, TransportFault};
 use tokio::process::{ChildStdin, Command};
-use tokio::runtime::Handle;
 
 use crate::diagnose::why_not_started;
 use crate::environment::Environment;
-use crate::pipe::{Pipe, no_runtime};
+use crate::pipe::Pipe;
 use crate::process::Process;
+use crate::runtime;
 use crate::script::find_script;
 use crate::shared::{Shared, TryWrite};
 use crate::shutdown::Shutdown;
@@ -131,9 +131,7 @@ impl Stdio {
     }
 
     fn start(&self) -> Result<Pipe, TransportError> {
-        if Handle::try_current().is_err() {
-            return Err(no_runtime());
-        }
+        runtime::check()?;
         let variables = self.variables()?;
         let path = find(&variables, "PATH").map(OsStr::to_owned);
         let mut child = self.command(variables).spawn().map_err(|error| {

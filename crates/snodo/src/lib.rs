@@ -43,8 +43,8 @@
 //!
 //! # Runtime
 //!
-//! Futures run on tokio, with its time and its IO enabled (`#[tokio::main]` does that): `Stdio` and
-//! `Http` panic where a runtime has no IO. A client of a server in this process
+//! Futures run on tokio, with its time and its IO enabled (`#[tokio::main]` does that); connecting by
+//! `Stdio` or `Http` fails anywhere else. A client of a server in this process
 //! ([`Client::direct`]) runs on any executor.
 
 mod aside;
