@@ -39,7 +39,7 @@ impl Figure {
 }
 
 /// The number that stands before a word, however it is written.
-pub(super) fn count(figure: &str, word: &str) -> Option<u64> {
+pub(crate) fn count(figure: &str, word: &str) -> Option<u64> {
     let words: Vec<&str> = figure.split_whitespace().collect();
     let is = |found: &str| found.trim_end_matches([',', ';', '.', ':']) == word;
     let at = words.iter().position(|found| is(found))?;

@@ -119,8 +119,9 @@ fn it_reads_from_a_tree_and_from_a_stream_as_from_a_text() {
 
 #[test]
 fn a_hundred_thousand_unknown_members_cost_no_more_than_their_sorting() {
-    let members: Vec<String> = (0..100_000).map(|n| format!("\"k{}\":{n}", n % 99_991)).collect();
+    let names = if cfg!(miri) { 991 } else { 99_991 };
+    let members: Vec<String> = (0..names + 9).map(|n| format!("\"k{}\":{n}", n % names)).collect();
     let noun = read(&format!("{{\"name\":\"n\",{}}}", members.join(",")));
-    assert_eq!(noun.other.len(), 99_991);
-    assert_eq!(noun.other.iter().next().expect("one").1.text(), "99991");
+    assert_eq!(noun.other.len(), names);
+    assert_eq!(noun.other.iter().next().expect("one").1.text(), names.to_string());
 }
