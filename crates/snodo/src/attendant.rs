@@ -29,8 +29,11 @@ pub(crate) struct Attendant {
     handed: mpsc::Sender<Handed>,
     task: Option<AbortHandle>,
     /// Taken by who ends the task: it tells what was read, and is over.
-    running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
+    running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<Handlers>)>>,
 }
+
+/// What a caller's functions are at work on. Dropping it ends them.
+type Handlers = JoinSet<Result<Raw, Refusal>>;
 
 /// The most replies on their way at once; what the server asks past them is not answered. Twice
 /// what a pipe keeps unread, so that no burst alone comes to that.
@@ -98,29 +101,42 @@ impl Attendant {
         }
     }
 
-    /// Ends the task and every handler it runs, by the deadline. What was read before is told first;
-    /// nothing is sent any more, and what is handed over afterwards is given up.
-    async fn end(&self, deadline: Option<Instant>) {
+    /// Ends the task, by the deadline; the handlers that it ran are given back. What was read before
+    /// is told first; nothing is sent any more, and what is handed over afterwards is given up.
+    async fn end(&self, deadline: Option<Instant>) -> Option<Handlers> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((stop, mut task)) = running else { return };
+        let (stop, mut task) = running?;
         drop(stop);
         let mut timer = Timer::default();
-        poll_fn(|cx| match Pin::new(&mut task).poll(cx) {
-            Poll::Ready(_) => Poll::Ready(()),
-            Poll::Pending => timer.poll(deadline, cx).map(drop),
-        })
-        .await;
+        let handlers = poll_fn(|cx| match Pin::new(&mut task).poll(cx) {
+            Poll::Ready(ended) => Poll::Ready(ended.ok()),
+            Poll::Pending => timer.poll(deadline, cx).map(|_| None),
+        });
+        let handlers = handlers.await;
         task.abort();
+        handlers
     }
 }
 
-/// Ends attendants within this time; what is left of it is given back.
-pub(crate) async fn dismiss(attendants: [Option<&Attendant>; 2], limit: Duration) -> Duration {
+/// What is left of attendants that were ended.
+pub(crate) struct Dismissed {
+    /// The rest of the time that their end was given.
+    pub(crate) left: Duration,
+    /// Kept for as long as the end of the connection takes: one of them may be who waits for it.
+    _handlers: [Option<Handlers>; 2],
+}
+
+/// Ends attendants within this time.
+pub(crate) async fn dismiss(attendants: [Option<&Attendant>; 2], limit: Duration) -> Dismissed {
     let begun = timer::now();
-    for attendant in attendants.into_iter().flatten() {
-        attendant.end(begun.checked_add(limit)).await;
+    let mut handlers = [None, None];
+    for (handlers, attendant) in handlers.iter_mut().zip(attendants) {
+        if let Some(attendant) = attendant {
+            *handlers = attendant.end(begun.checked_add(limit)).await;
+        }
     }
-    limit.saturating_sub(timer::now().saturating_duration_since(begun))
+    let left = limit.saturating_sub(timer::now().saturating_duration_since(begun));
+    Dismissed { left, _handlers: handlers }
 }
 
 /// What may be handed to an attendant.
@@ -152,7 +168,7 @@ struct Post {
     inbox: mpsc::Receiver<Handed>,
     stopped: oneshot::Receiver<()>,
     replies: JoinSet<()>,
-    handlers: JoinSet<Result<Raw, Refusal>>,
+    handlers: Handlers,
     /// Which task works on which question; bounded by the machine.
     keys: Vec<(Id, u64, AbortHandle)>,
 }
@@ -170,7 +186,7 @@ enum Event {
 }
 
 impl Post {
-    async fn attend(mut self) {
+    async fn attend(mut self) -> Handlers {
         loop {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 Event::Answered(task, answer) => self.answered(task, answer),
@@ -200,13 +216,13 @@ impl Post {
     }
 
     /// Tells what was read before the end, as far as that is known without waiting.
-    async fn tell_last(mut self) {
+    async fn tell_last(mut self) -> Handlers {
         for _ in 0..MAX_LAST {
             match poll_fn(|cx| Poll::Ready(self.poll_arrival(cx))).await {
                 Poll::Ready(Event::Arrived(message)) => self.arrived(message),
                 Poll::Ready(Event::Lost(count)) => self.context.miss(count),
                 Poll::Ready(Event::Post(_)) => {}
-                Poll::Ready(_) | Poll::Pending => return,
+                Poll::Ready(_) | Poll::Pending => break,
             }
             while let Some(duty) = self.machine.poll() {
                 if matches!(duty, Duty::Notify(_) | Duty::Fault(_)) {
@@ -214,6 +230,7 @@ impl Post {
                 }
             }
         }
+        self.handlers
     }
 
     fn arrived(&mut self, message: Message) {

@@ -15,7 +15,7 @@ use snodo_engine::{Negotiation, Opened, Plan, Step};
 use snodo_transport::{BoxFuture, Connect, Exchange, Incoming, Transport, from_fn};
 use snodo_types::{Error, Message, ProtocolVersion, Routing, TransportError};
 
-use crate::attendant::{Attendant, Handed, dismiss};
+use crate::attendant::{Attendant, Dismissed, Handed, dismiss};
 use crate::connection::{Connection, carrier, closed};
 use crate::context::Context;
 use crate::options::Options;
@@ -238,8 +238,8 @@ impl Opening<'_> {
 
     async fn reopen(&mut self) -> Result<(), TransportError> {
         // An older server that took the probe badly must not hold up its successor for long.
-        let limit = self.dismiss(Duration::from_secs(1)).await;
-        self.transport.close(Routing::new(), limit).await;
+        let dismissed = self.dismiss(Duration::from_secs(1)).await;
+        self.transport.close(Routing::new(), dismissed.left).await;
         // It is gone before its successor comes: both may want the same process, port or file.
         self.transport = Arc::new(from_fn(|_| async { Err(closed()) }));
         self.transport = self.connector.connect().await?;
@@ -250,12 +250,12 @@ impl Opening<'_> {
     /// A session that the server has opened and nobody will use is ended there.
     async fn leave(&mut self) {
         if let Some(routing) = self.negotiation.take_session() {
-            let limit = self.dismiss(self.close_limit).await;
-            self.transport.close(routing, limit).await;
+            let dismissed = self.dismiss(self.close_limit).await;
+            self.transport.close(routing, dismissed.left).await;
         }
     }
 
-    async fn dismiss(&mut self, limit: Duration) -> Duration {
+    async fn dismiss(&mut self, limit: Duration) -> Dismissed {
         let attendants = [self.attendant.take(), self.early.take()];
         dismiss(attendants.each_ref().map(Option::as_ref), limit).await
     }

@@ -16,7 +16,7 @@ use snodo_types::{
 };
 use tokio::sync::OnceCell;
 
-use crate::attendant::{Attendant, Handed, dismiss};
+use crate::attendant::{Attendant, Dismissed, Handed, dismiss};
 use crate::client::{Client, Core};
 use crate::context::Context;
 use crate::server::{Server, Session};
@@ -171,19 +171,19 @@ impl Connection {
     /// behind the end.
     pub(crate) async fn close(&self, limit: Duration) {
         self.span.closed();
-        let limit = self.dismiss(limit).await;
+        let dismissed = self.dismiss(limit).await;
         self.context.bridge.lose(self.epoch, closed());
         let routing = self.opened.outfit.routing().clone();
-        self.transport.close(routing, limit).await;
+        self.transport.close(routing, dismissed.left).await;
     }
 
     /// Ends one that another has followed: its session is over at the server.
     pub(crate) async fn leave(&self, limit: Duration) {
-        let limit = self.dismiss(limit).await;
-        self.transport.close(Routing::new(), limit).await;
+        let dismissed = self.dismiss(limit).await;
+        self.transport.close(Routing::new(), dismissed.left).await;
     }
 
-    async fn dismiss(&self, limit: Duration) -> Duration {
+    async fn dismiss(&self, limit: Duration) -> Dismissed {
         dismiss([self.attendant.get(), self.early.as_ref()], limit).await
     }
 

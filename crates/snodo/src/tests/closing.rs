@@ -1,8 +1,8 @@
 //! The end: politely, once, and nothing behind it.
 
 use std::future::{IntoFuture, pending};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -156,6 +156,28 @@ async fn what_was_read_before_the_end_is_told_and_its_questions_are_not_answered
     client.close().await;
     assert_eq!(told.load(Ordering::SeqCst), 3);
     settle().await;
+    assert_eq!(peer.answers(), Vec::<Value>::new());
+}
+
+// S-06
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_closes_its_own_client_ends_the_connection() {
+    let own = Arc::new(OnceLock::<Client>::new());
+    let held = Arc::clone(&own);
+    let builder = session().on_form(move |form| {
+        let client = held.get().cloned();
+        async move {
+            client.expect("it is set").close().await;
+            form.decline()
+        }
+    });
+    let peer = prompt().closing_slowly(2 * SECOND);
+    let client = builder.connect(peer.clone()).await.expect("a session");
+    own.set(client.clone()).expect("once");
+    peer.say(question_of(1, &form()));
+    tokio::time::sleep(3 * SECOND).await;
+    let (waited, ()) = timed(client.close()).await;
+    assert_eq!((waited, peer.closed().len()), (Duration::ZERO, 1), "it is closed already");
     assert_eq!(peer.answers(), Vec::<Value>::new());
 }
 
