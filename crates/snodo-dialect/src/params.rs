@@ -74,7 +74,7 @@ impl Params {
         match &self.members.as_bytes()[start..] {
             [b'{', ..] => {}
             b"null" => self.members.truncate(before),
-            _ => return Err(Error::usage(format!("{name} are a JSON object"))),
+            other => return Err(no_object(name, other)),
         }
         Ok(self)
     }
@@ -100,7 +100,7 @@ impl Params {
     pub fn from_object<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
         let text = serde_json::to_string(value).map_err(|error| unwritable(&error))?;
         let Some(members) = members(&text) else {
-            return Err(Error::usage("parameters are a JSON object"));
+            return Err(no_object("parameters", text.as_bytes()));
         };
         let mut params = Self::new();
         for (name, value) in members {
@@ -216,6 +216,17 @@ fn unwritable(error: &serde_json::Error) -> Error {
     Error::usage(format!("the parameters cannot be written as JSON: {error}"))
 }
 
+/// `json` was written where an object has to stand.
+fn no_object(what: &str, json: &[u8]) -> Error {
+    let kind = match json.first() {
+        Some(b'"') => "a string",
+        Some(b'[') => "an array",
+        Some(b't' | b'f') => "a boolean",
+        _ => "a number",
+    };
+    Error::usage(format!("{what} are a JSON object, and {kind} was given"))
+}
+
 /// The members of an object in their order; a repeated name stays repeated. `null` has none.
 fn members(text: &str) -> Option<Vec<(String, &RawValue)>> {
     struct Members;
@@ -275,8 +286,27 @@ mod tests {
         let written = with(json!({"a": "b"})).expect("an object");
         assert_eq!(written.text(), r#""name":"echo","arguments":{"a":"b"}"#);
         assert_eq!(with(json!(null)).expect("nothing").text(), r#""name":"echo""#);
-        let error = with(json!([1])).expect_err("a list");
-        assert_eq!((error.code(), error.message()), (-32602, "arguments are a JSON object"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_the_kind_that_it_is() {
+        let table = [
+            (json!([1]), "an array"),
+            (json!("{}"), "a string"),
+            (json!(-1.5), "a number"),
+            (json!(7), "a number"),
+            (json!(true), "a boolean"),
+        ];
+        for (value, kind) in table {
+            let error = Params::new().with_object("arguments", &value).expect_err(kind);
+            let expected = format!("arguments are a JSON object, and {kind} was given");
+            assert_eq!((error.code(), error.message()), (-32602, &*expected));
+            let error = Params::from_object(&value).expect_err(kind);
+            assert_eq!(
+                error.message(),
+                format!("parameters are a JSON object, and {kind} was given")
+            );
+        }
     }
 
     #[test]
