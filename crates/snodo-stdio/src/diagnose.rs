@@ -56,11 +56,16 @@ fn wrong_with_program(
             "`{}` cannot be started: the interpreter that its first line names was not found",
             file.display()
         ),
-        (ErrorKind::NotFound, None) if is_path => format!("there is no program `{name}`"),
-        (ErrorKind::NotFound, None) => match path {
-            Some(_) => format!("`{name}` was not found in any directory of PATH"),
-            None => format!("`{name}` was not found, and there is no PATH to look for it"),
-        },
+        (ErrorKind::NotFound, None) => {
+            let missing = match path {
+                _ if is_path => format!("there is no program `{name}`"),
+                Some(_) => format!("`{name}` was not found in any directory of PATH"),
+                None => format!("`{name}` was not found, and there is no PATH to look for it"),
+            };
+            // Who writes a whole command line has one from a shell.
+            let line = program.to_string_lossy().contains(char::is_whitespace);
+            missing + if line { ARGUMENTS } else { "" }
+        }
         (ErrorKind::PermissionDenied, Some(file)) if file.is_dir() => {
             format!("`{}` is a directory, not a program", file.display())
         }
@@ -74,6 +79,8 @@ fn wrong_with_program(
         _ => format!("`{name}` could not be started: {error}"),
     }
 }
+
+const ARGUMENTS: &str = "; arguments go into `args`, not behind the name of the program";
 
 /// The file that the system would have run.
 fn find(program: &OsStr, directory: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {

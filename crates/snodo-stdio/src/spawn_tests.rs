@@ -189,6 +189,17 @@ async fn why_a_process_cannot_be_started_is_told_apart() {
     }
 }
 
+#[tokio::test]
+async fn a_program_that_is_named_with_its_arguments_is_told_where_they_go() {
+    let hint = "; arguments go into `args`, not behind the name of the program";
+    for name in ["npx -y foo", "npx -y @a/foo", "no-such-program\t--flag"] {
+        let error = Stdio::new(name).connect().await.expect_err(name);
+        assert!(error.message().ends_with(hint), "{error}");
+    }
+    let error = Stdio::new("no-such-program").arg("-y").connect().await.expect_err("no program");
+    assert!(!error.message().contains("args"), "{error}");
+}
+
 #[test]
 fn without_a_runtime_nothing_is_started() {
     let server = sh(ANSWERS);
