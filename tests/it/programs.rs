@@ -161,7 +161,7 @@ async fn an_error_says_all_it_knows() -> Result<(), Box<dyn std::error::Error>> 
             assert_eq!(
                 shown,
                 format!(
-                    "resources/read at {server}: not found (-32602) kind Protocol, code -32602, data Some({{\"uri\":\"file:///gone\"}}), cause None"
+                    "resources/read \"file:///gone\" at {server}: not found (-32602) kind Protocol, code -32602, data Some({{\"uri\":\"file:///gone\"}}), cause None"
                 )
             );
         }

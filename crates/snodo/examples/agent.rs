@@ -5,7 +5,7 @@
 //! the model sees: add, divide
 //! add {"a":20,"b":22} -> 42
 //! divide {"a":42,"b":0} -> failed: nothing can be divided by zero
-//! multiply {} -> failed: tools/call at the server in this process: unknown tool: "multiply" (-32602)
+//! multiply {} -> failed: tools/call "multiply" at the server in this process: unknown tool: "multiply" (-32602)
 //! the model says: 42, and no more than that
 //! ```
 

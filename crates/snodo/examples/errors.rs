@@ -1,9 +1,9 @@
 //! Errors: one type, which says what was being done, to whom, and what lies below.
 //!
 //! ```text
-//! resources/read at the server in this process: no such resource (-32602)
+//! resources/read "file:///gone" at the server in this process: no such resource (-32602)
 //!   kind Protocol, data Some({"uri":"file:///gone"}), timeout false, fault None
-//! tools/call at the server: no answer within 20ms (-32001)
+//! tools/call "sleep" at the server: no answer within 20ms (-32001)
 //!   kind Transport, data Some({"timeoutMs":20}), timeout true, fault None
 //! connect at no-such-program: `no-such-program` was not found in any directory of PATH (-32000)
 //!   kind Transport, data None, timeout false, fault Some(Spawn)

@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use crate::Client;
 use crate::call::Call;
 use crate::client::Core;
+use crate::doing::naming;
 use crate::driver::Driver;
 use crate::running::Answer;
 use crate::timer::{self, Timer};
@@ -200,7 +201,7 @@ impl Checked {
     }
 
     pub(crate) fn explain(&self, error: Error) -> Error {
-        error.at("tools/call", &self.target)
+        error.at(&naming("tools/call", &self.name), &self.target)
     }
 }
 

@@ -25,6 +25,7 @@ use crate::checked::Checks;
 use crate::connect::{self, Connector, Opener};
 use crate::connection::Connection;
 use crate::context::Context;
+use crate::doing::naming;
 use crate::handlers::answer_all;
 use crate::keep_alive::Keeper;
 use crate::list::{List, ListKind};
@@ -322,7 +323,7 @@ impl Client {
         arguments: impl Serialize,
     ) -> Request<CallToolResult> {
         let tool = tool.into();
-        let request = self.named("tools/call", "name", &tool.name, &arguments);
+        let request = self.named("tools/call", &tool.name, &arguments);
         match tool.definition {
             Some(definition) => request.definition(definition),
             None => request,
@@ -335,7 +336,7 @@ impl Client {
         name: impl AsRef<str>,
         arguments: impl Serialize,
     ) -> Request<GetPromptResult> {
-        self.named("prompts/get", "name", name.as_ref(), &arguments)
+        self.named("prompts/get", name.as_ref(), &arguments)
     }
 
     /// Reads a resource by its exact URI.
@@ -524,16 +525,10 @@ impl Client {
         Request::new(self, params.map(|params| snodo_dialect::Request::new(method, params)))
     }
 
-    fn named<T>(
-        &self,
-        method: &'static str,
-        parameter: &'static str,
-        name: &str,
-        arguments: &impl Serialize,
-    ) -> Request<T> {
-        let params = Params::new().with(parameter, name);
+    fn named<T>(&self, method: &'static str, name: &str, arguments: &impl Serialize) -> Request<T> {
+        let params = Params::new().with("name", name);
         let params = params.and_then(|params| params.with_object("arguments", arguments));
-        self.ask(method, params)
+        self.ask(method, params.map_err(|error| error.at(&naming(method, name), &self.core.target)))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::aside::Aside;
 use crate::call::Doubts;
 use crate::client::Core;
 use crate::connection::{Connection, closed};
+use crate::doing::doing;
 use crate::handlers::answer_all;
 use crate::progress::ProgressSink;
 use crate::renewal;
@@ -415,7 +416,7 @@ impl Driver {
     }
 
     pub(crate) fn explain(&self, error: Error) -> Error {
-        error.at(&self.call.request().method, &self.core.target)
+        error.at(&doing(self.call.request()), &self.core.target)
     }
 }
 

@@ -59,6 +59,7 @@ mod client;
 mod connect;
 mod connection;
 mod context;
+mod doing;
 mod driver;
 mod ending;
 mod handlers;

@@ -17,6 +17,7 @@ use super::flights::Place;
 use super::store::{Mark, Release};
 use crate::call::Call;
 use crate::connection::Connection;
+use crate::doing::doing;
 use crate::driver::Driver;
 use crate::running::Answer;
 use crate::timer::{self, Timer};
@@ -167,11 +168,16 @@ impl Run {
     async fn run(mut self) -> Answer {
         let answer = self.look().await;
         match (&mut self.driver, &mut self.unsent) {
-            (Some(driver), _) => driver.answered(&answer),
-            (None, Some((_, span))) => span.ended(&answer),
-            (None, None) => {}
+            (Some(driver), _) => {
+                driver.answered(&answer);
+                answer.map_err(|error| driver.explain(error))
+            }
+            (None, Some((call, span))) => {
+                span.ended(&answer);
+                answer.map_err(|error| error.at(&doing(&call.request), call.target()))
+            }
+            (None, None) => answer,
         }
-        answer
     }
 
     async fn look(&mut self) -> Answer {

@@ -61,8 +61,29 @@ async fn a_server_s_error_keeps_code_message_and_data_and_its_kind_follows_the_c
         assert_eq!(data(&error), Some(json!({ "x": [1] })));
         assert!(error.cause().is_none() && error.transport().is_none());
         assert!(!error.is_timeout() && !error.is_closed(), "{code} is the server's own word");
-        assert_eq!(error.to_string(), format!("tools/call at the peer: m ({code})"));
+        assert_eq!(error.to_string(), format!("tools/call \"x\" at the peer: m ({code})"));
     }
+}
+
+// S-05
+#[tokio::test(start_paused = true)]
+async fn an_error_says_which_tool_prompt_or_resource_it_is_about() {
+    let client = error(json!({ "code": -32602, "message": "m" })).await;
+    let said = [
+        client.get_prompt("p", ()).await.expect_err("refused").to_string(),
+        client.read_resource("file:///a").await.expect_err("refused").to_string(),
+        client.read_resource("https://ada:pw@a/b?key=1").await.expect_err("refused").to_string(),
+        client.call_tool("x", "text").await.expect_err("no object").to_string(),
+        client.list_page(crate::ListKind::TOOLS, None).await.expect_err("refused").to_string(),
+    ];
+    let expected = [
+        "prompts/get \"p\" at the peer: m (-32602)",
+        "resources/read \"file:///a\" at the peer: m (-32602)",
+        "resources/read \"https://a/b?…\" at the peer: m (-32602)",
+        "tools/call \"x\" at the peer: arguments are a JSON object, and a string was given (-32602)",
+        "tools/list at the peer: m (-32602)",
+    ];
+    assert_eq!(said, expected);
 }
 
 // ERR-01
@@ -105,7 +126,7 @@ async fn a_transport_s_failure_is_told_by_its_class_and_never_by_the_server_s_co
         assert_eq!(error.transport().expect("below").fault(), failure.fault());
         assert_eq!(error.is_timeout(), failure.fault() == TransportFault::Timeout);
         assert!(std::error::Error::source(&error).is_some());
-        assert!(error.to_string().starts_with("tools/call at the peer: "), "{error}");
+        assert!(error.to_string().starts_with("tools/call \"x\" at the peer: "), "{error}");
     }
 }
 

@@ -28,7 +28,10 @@ fn without_a_runtime_a_call_that_has_to_wait_fails_and_one_without_clocks_works(
     let error = run_without_a_runtime(client.call_tool("slow", ()).into_future());
     let error = error.expect_err("nobody keeps the time");
     assert_eq!((error.kind(), error.code()), (Kind::Execution, -32603));
-    assert!(error.to_string().starts_with("tools/call at the peer: no tokio runtime "), "{error}");
+    assert!(
+        error.to_string().starts_with("tools/call \"slow\" at the peer: no tokio runtime "),
+        "{error}"
+    );
 
     let client = session().timeout(None).connect(prompt());
     let client = run_without_a_runtime(client).expect("a session");
