@@ -12,6 +12,7 @@ use snodo::transport::Connect;
 use snodo::types::TransportError;
 use snodo::{Client, ProtocolVersion};
 use snodo_tests::cases::process::ChildFiles;
+use snodo_tests::open_descriptors;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -77,7 +78,7 @@ async fn run() -> String {
         .iter()
         .map(|script| Arc::new(ChildFiles::new("thousand", &script.to_string()).expect("files")))
         .collect();
-    let (start, descriptors) = (Instant::now(), open_descriptors());
+    let (start, descriptors) = (Instant::now(), open_descriptors().expect("a list"));
     let mut running = JoinSet::new();
     let mut counts = [0; ENDS.len()];
     for number in 0..CONNECTIONS {
@@ -95,7 +96,7 @@ async fn run() -> String {
     // Those that were only dropped end in the background.
     let left = || {
         let processes: usize = files.iter().map(|files| files.left()).sum();
-        let more = open_descriptors().saturating_sub(descriptors);
+        let more = open_descriptors().expect("a list").saturating_sub(descriptors);
         (processes, more, Handle::current().metrics().num_alive_tasks())
     };
     let settling = Instant::now();
@@ -153,10 +154,6 @@ async fn kill(process: u32) {
     let process = process.to_string();
     let killed = tokio::process::Command::new("kill").args(["-KILL", &process]).status().await;
     assert!(killed.expect("kill starts").success());
-}
-
-fn open_descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").expect("a list").count()
 }
 
 /// Tells the id of the process that it starts.

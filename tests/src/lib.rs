@@ -7,6 +7,7 @@
 mod act;
 mod actor;
 pub mod cases;
+mod descriptors;
 mod fixtures;
 mod proxy;
 mod targets;
@@ -52,6 +53,7 @@ struct TestingGuide;
 struct TransportsGuide;
 
 pub use actor::Actor;
+pub use descriptors::open_descriptors;
 pub use fixtures::transcripts;
 pub use proxy::Proxy;
 pub use targets::{PeerRuntime, Pipes, Scripted};

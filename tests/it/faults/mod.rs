@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use snodo::types::SubscriptionFilter;
 use snodo::{Builder, Client, Closed, Error, Event, ProtocolVersion, Subscription};
+use snodo_tests::open_descriptors;
 use tokio::runtime::Handle;
 
 use crate::endings;
@@ -104,7 +105,7 @@ fn whatever_goes_wrong_and_when_the_caller_is_told_in_time_and_nothing_is_left()
 /// The tables, a line about the whole, and how many descriptors are left.
 fn run() -> (Vec<String>, String, usize) {
     wire::servers();
-    let (begun, descriptors) = (Instant::now(), open_descriptors());
+    let (begun, descriptors) = (Instant::now(), open_descriptors().expect("a list"));
     let mut tables = Vec::new();
     let mut cells = 0;
     for era in [Era::Modern, Era::Legacy] {
@@ -114,10 +115,11 @@ fn run() -> (Vec<String>, String, usize) {
         tables.push(table("HTTP", era, &http));
     }
     let closing = Instant::now();
-    while open_descriptors() > descriptors && closing.elapsed() < SETTLED {
+    let more = || open_descriptors().expect("a list").saturating_sub(descriptors);
+    while more() > 0 && closing.elapsed() < SETTLED {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let more = open_descriptors().saturating_sub(descriptors);
+    let more = more();
     let took = begun.elapsed().as_secs_f32();
     let told = format!("{cells} cells in {took:.1} s; left: {more} descriptors");
     (tables, told, more)
@@ -261,8 +263,4 @@ fn table(transport: &str, era: Era, cells: &[Cell]) -> String {
         text.push('\n');
     }
     text
-}
-
-fn open_descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").expect("a list").count()
 }

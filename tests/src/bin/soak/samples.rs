@@ -19,8 +19,8 @@ impl Sample {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let memory = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
         let memory = memory.ok_or("no VmRSS in /proc/self/status")?;
-        let listed = std::fs::read_dir("/proc/self/fd").map_err(|error| error.to_string())?;
-        let (descriptors, tasks) = (listed.count() as f64, tasks as f64);
+        let open = snodo_tests::open_descriptors().map_err(|error| error.to_string())?;
+        let (descriptors, tasks) = (open as f64, tasks as f64);
         Ok(Self { at, memory, descriptors, tasks })
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::Expect;
+use crate::open_descriptors;
 
 /// Readings of this process before a case.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ pub(crate) async fn settle(limit: usize, read: impl Fn() -> usize) -> usize {
 }
 
 fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+    open_descriptors().unwrap_or(0)
 }
 
 /// The resident bytes of this process.
