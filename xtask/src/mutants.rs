@@ -91,7 +91,7 @@ fn name(line: &str) -> String {
 
 const PACKAGE: &str = "snodo-engine";
 /// Which of how many parts is tried: what two cores do within 40 minutes.
-const SAMPLE: &str = "0/4";
+const SAMPLE: &str = "0/8";
 const OUTPUT: &str = "target/mutants";
 const LOG: &str = "target/xtask/mutants.log";
 const PAGE: &str = "docs/reliability.md";
