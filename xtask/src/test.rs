@@ -26,8 +26,6 @@ pub(crate) fn run_full(arguments: &[String]) -> Outcome {
         let names: Vec<_> = steps.iter().map(|part| part.name).collect();
         return Err(format!("no step `{other}`; there are {}", names.join(", ")));
     }
-    let old = fs::read_to_string(shell::root().join(PAGE)).unwrap_or_default();
-    let mut page = Page::of(steps.iter().map(|part| part.name), &old);
     let date = shell::output("date", &["-u", "+%Y-%m-%d"])?;
     let commit = shell::output("git", &["rev-parse", "--short", "HEAD"])?;
     let tracked = ["status", "--porcelain", "--untracked-files=no"];
@@ -37,6 +35,9 @@ pub(crate) fn run_full(arguments: &[String]) -> Outcome {
         |part: &&Part| arguments.is_empty() || arguments.iter().any(|name| name == part.name);
     let parts: Vec<_> = steps.iter().filter(wanted).copied().collect();
     let done = run_all(&parts, |done| {
+        // Read anew: another run may have written to it meanwhile.
+        let old = fs::read_to_string(shell::root().join(PAGE)).unwrap_or_default();
+        let mut page = Page::of(steps.iter().map(|part| part.name), &old);
         page.note(done.name, done.word(), done.took.as_secs_f64(), &when);
         // What a long run has found is kept, whatever becomes of the rest of it.
         fs::write(shell::root().join(PAGE), page.written())

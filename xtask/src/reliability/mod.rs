@@ -21,7 +21,6 @@ use page::Line;
 /// `cargo xtask reliability [--check] [PART…]`: all parts, unless some are named; with `--check` the page is left as it is.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let asked = Asked::read(arguments, &parts())?;
-    let (mut page, tree) = (shell::read(PAGE)?, shell::tree()?);
     let mut lines = Vec::new();
     for part in &asked.parts {
         let line = part.run()?;
@@ -29,13 +28,13 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         lines.push(line);
         if !asked.checks {
             // What was measured stays, if the rest is not waited for.
-            page = page::renewed(&page, &parts(), &lines)?;
+            let page = page::renewed(&shell::read(PAGE)?, &parts(), &lines)?;
             fs::write(shell::root().join(PAGE), &page)
                 .map_err(|error| format!("{PAGE}: {error}"))?;
         }
     }
     // What was not asked for may have no figure yet.
-    page::judge(&page, &asked.parts, &lines, &tree)
+    page::judge(&shell::read(PAGE)?, &asked.parts, &lines, &shell::tree()?)
 }
 
 /// Something that is run.

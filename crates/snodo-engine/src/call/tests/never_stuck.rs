@@ -34,8 +34,9 @@ const EVENTS: &[fn(&mut Line)] = &[
 fn whatever_happens_a_call_ends_once_or_waits_for_something() {
     let prolonged = Limits { max_total_timeout: Some(45 * SECOND), ..patient() };
     // Every sequence of so many events.
-    let depth = if cfg!(miri) { 1 } else { 3 };
-    for sequence in 0..EVENTS.len().pow(depth) {
+    let depth = 3;
+    let step = if cfg!(miri) { 467 } else { 1 };
+    for sequence in (0..EVENTS.len().pow(depth)).step_by(step) {
         for (version, limits) in [(V26, patient()), (V25B, prolonged)] {
             let mut line = Line::asking(version, "tools/call", limits);
             let (mut done, mut sent) = (0, 1);
