@@ -17,6 +17,7 @@ use crate::decode::Codings;
 use crate::dial::{Dial, Route};
 use crate::errands::{Addresses, Errands};
 use crate::event_stream::EventStream;
+use crate::fault;
 use crate::headers::{Fixed, Templates, bearer};
 use crate::limits::Limits;
 use crate::patience::Patience;
@@ -253,7 +254,11 @@ impl Http {
         if let Some(why) = self.tls.contradiction() {
             return Err(TransportError::new(TransportFault::Usage, why).not_processed());
         }
-        runtime::check()
+        // A layer may answer by itself, without sockets.
+        if self.stack.is_empty() {
+            return runtime::check();
+        }
+        Handle::try_current().map_err(|_| fault::no_runtime())
     }
 
     /// The way that connections go.
